@@ -224,16 +224,18 @@ pub fn is_valid_session_id(id: &str) -> bool {
 
 /// Derives the id of an entry from texts, so that the same input gives the same bytes. It has eight digits and is not taken.
 pub(crate) fn derived_id(parts: &[&str], is_taken: impl Fn(&str) -> bool) -> EntryId {
-    let mut retry = 0_u32;
-    loop {
+    first_free(is_taken, |retry| {
         let number = retry.to_string();
         let mut id = digest(parts.iter().chain([&number.as_str()]).map(|part| part.as_bytes()));
         id.truncate(8);
-        if !is_taken(&id) {
-            return EntryId::from(id);
-        }
-        retry += 1;
-    }
+        id
+    })
+}
+
+/// Returns the first id that is not taken; `candidate` makes one for each try.
+pub(crate) fn first_free(is_taken: impl Fn(&str) -> bool, candidate: impl Fn(u32) -> String) -> EntryId {
+    let free = (0..).map(candidate).find(|id| !is_taken(id));
+    EntryId::from(free.unwrap_or_default())
 }
 
 /// Returns the SHA-256 of texts, each followed by a zero byte, in hex digits.

@@ -17,7 +17,7 @@ use hmac_sha256::Hash;
 
 use crate::entry::Header;
 use crate::error::ReadOnlyReason;
-use crate::id::IdKey;
+use crate::id::{EntryId, IdKey, first_free};
 use crate::journal::{Piece, ReadAt, each_line, read_range};
 use crate::json::{self, Doc, ValueRef};
 use crate::kind::{Kind, Role};
@@ -34,17 +34,9 @@ pub(crate) use load::{load, load_journal};
 /// The length of the longest line, without its line feed, that is read as an entry. Longer ones are never written.
 pub const LONGEST_LINE: u64 = 256 << 20;
 
-/// How the lines of a session are spelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    /// Linear: entries have no ids.
-    V1,
-    /// Ids; messages of extensions have the role `hookMessage`.
-    V2,
-    V3,
-    /// Newer than the engine.
-    Newer(u64),
-}
+/// The version that the engine writes. Entries of version 1 have no ids, and form one chain; in version 2 messages of
+/// extensions have the role `hookMessage`.
+const CURRENT_VERSION: u64 = 3;
 
 /// The result of one pass over a journal.
 #[derive(Debug)]
@@ -52,7 +44,8 @@ pub(crate) struct Index {
     pub(crate) header: Header,
     pub(crate) tree: Tree,
     pub(crate) labels: Labels,
-    pub(crate) dialect: Dialect,
+    /// The version of the format, at least 1.
+    pub(crate) version: u64,
     /// Some line spells its id `uuid`.
     pub(crate) uuid_spelling: bool,
     /// Lines that are not part of the tree, in file order.
@@ -82,7 +75,7 @@ impl Index {
             .and_then(ValueRef::as_str)
             .map(|uuid| IdKey::of_text(uuid).into_owned());
         Index {
-            dialect: dialect_of(&header),
+            version: header.version().max(1),
             uuid_spelling: uuid.is_some(),
             header_uuid: uuid,
             header,
@@ -104,7 +97,7 @@ impl Index {
         header: Header,
         tree: Tree,
         labels: Labels,
-        dialect: Dialect,
+        version: u64,
         non_entries: Vec<NonEntryLine>,
         end: u64,
         flags: u64,
@@ -114,7 +107,7 @@ impl Index {
         Index {
             tree,
             labels,
-            dialect,
+            version,
             non_entries,
             end,
             object_lines,
@@ -133,20 +126,26 @@ impl Index {
 
     /// Returns why the session must not be written, if its version forbids it.
     pub(crate) fn read_only_reason(&self) -> Option<ReadOnlyReason> {
-        match self.dialect {
-            Dialect::Newer(version) => Some(ReadOnlyReason::NewerVersion { version }),
-            Dialect::V1 | Dialect::V2 | Dialect::V3 => None,
-        }
+        self.is_newer().then_some(ReadOnlyReason::NewerVersion { version: self.version })
+    }
+
+    pub(crate) fn is_newer(&self) -> bool {
+        self.version > CURRENT_VERSION
+    }
+
+    /// Returns true if the version is older than the one that is written.
+    pub(crate) fn is_old(&self) -> bool {
+        self.version < CURRENT_VERSION
     }
 
     /// Returns true if new entries spell their ids `uuid`, as the file itself does.
     ///
     /// A file that spells them `id` stays one, also if a stray line has a `uuid`.
     pub(crate) fn writes_uuids(&self) -> bool {
-        match self.dialect {
-            Dialect::V2 => self.uuid_spelling,
-            Dialect::V3 => self.header_uuid.is_some(),
-            Dialect::V1 | Dialect::Newer(_) => false,
+        match self.version {
+            2 => self.uuid_spelling,
+            3 => self.header_uuid.is_some(),
+            _ => false,
         }
     }
 
@@ -238,10 +237,10 @@ impl Index {
     fn take_object(&mut self, line: &IncomingLine<'_>, head: Head<'_>) -> io::Result<()> {
         self.uuid_spelling |= head.uuid_spelling;
         let row = row(line, &head);
-        if self.dialect == Dialect::V1 {
+        if self.version == 1 {
             let id = v1_entry_id(&self.header.id(), self.object_count(), |id| self.tree.holds(id));
             let link = self.tree.last_row().map_or(Link::Root, Link::To);
-            let node = self.tree.push(row, IdKey::of(&id), link);
+            let node = self.tree.push(row, IdKey::of(id.as_str()), link);
             // The next id must not be this one.
             self.resolve_links(line.source)?;
             return self.note_body(line, node);
@@ -258,7 +257,7 @@ impl Index {
     /// A damaged line keeps its place in the tree if its id can be read.
     fn take_damaged(&mut self, line: &IncomingLine<'_>, reason: &'static str, head: Option<Box<Head<'_>>>) {
         match head.map(|head| *head) {
-            Some(mut head) if self.dialect != Dialect::V1 && head.id.is_some() => {
+            Some(mut head) if self.version != 1 && head.id.is_some() => {
                 head.flags |= Flags::PLACEHOLDER;
                 let row = row(line, &head);
                 let link = self.link(std::mem::take(&mut head.parent));
@@ -360,7 +359,7 @@ impl Index {
 
     /// Returns true if lines are used exactly as they stand in the file.
     pub(crate) fn reads_as_written(&self) -> bool {
-        matches!(self.dialect, Dialect::V3 | Dialect::Newer(_)) && !self.uuid_spelling
+        !self.is_old() && !self.uuid_spelling
     }
 
     /// Reads the bytes after the last line; `None` if they are more than the engine reads.
@@ -406,37 +405,16 @@ fn compare(source: &dyn ReadAt, earlier: Place, later: Place) -> io::Result<Same
     Ok(if is_copy { SameId::Copy } else { SameId::Other })
 }
 
-/// Returns the id of an entry of version 1, which has none: that of the object at `index` (the header is 0): the same in every process that reads the file.
-fn v1_entry_id(session_id: &str, index: usize, is_taken: impl Fn(&str) -> bool) -> String {
-    let mut retry = 0_u32;
-    loop {
-        let id = v1_candidate(session_id, index, retry);
-        if !is_taken(&id) {
-            return id;
+/// Returns the id of an entry of version 1, which has none: the first digits of a checksum of its place.
+fn v1_entry_id(session_id: &str, index: usize, is_taken: impl Fn(&str) -> bool) -> EntryId {
+    first_free(is_taken, |retry| {
+        let mut hash = Hash::new();
+        hash.update(format!("{session_id}\0{index}"));
+        if retry > 0 {
+            hash.update(format!("\0{retry}"));
         }
-        retry += 1;
-    }
-}
-
-fn v1_candidate(session_id: &str, index: usize, retry: u32) -> String {
-    let mut hash = Hash::new();
-    hash.update(session_id.as_bytes());
-    hash.update([0]);
-    hash.update(index.to_string().as_bytes());
-    if retry > 0 {
-        hash.update([0]);
-        hash.update(retry.to_string().as_bytes());
-    }
-    hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn dialect_of(header: &Header) -> Dialect {
-    match header.version() {
-        ..=1 => Dialect::V1,
-        2 => Dialect::V2,
-        3 => Dialect::V3,
-        version => Dialect::Newer(version),
-    }
+        hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    })
 }
 
 /// A line that is being indexed.

@@ -1,10 +1,10 @@
 //! Migration: old lines as the current version spells them.
 //!
-//! A side branch of *line*: [`Index`] says which dialect a session speaks, this module changes one line of it by
+//! A side branch of *line*: [`Index`] says which version a session has, this module changes one line of it by
 //! splicing, so that everything it does not have to change stays byte for byte. Virtual while reading; the file
 //! itself is rewritten only by the writer.
 
-use crate::index::{Dialect, Index};
+use crate::index::Index;
 use crate::json::{Doc, Edit, ValueRef, literal};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
@@ -12,21 +12,20 @@ use crate::tree::Node;
 
 /// Returns the line of an entry as version 3 spells it; `None` if it is spelled so already, or is no JSON.
 pub(crate) fn current_line(index: &Index, node: Node, line: &[u8]) -> Option<Vec<u8>> {
-    let outdated = matches!(index.dialect, Dialect::V1 | Dialect::V2) || index.uuid_spelling;
-    if !outdated {
+    if index.reads_as_written() {
         return None;
     }
     let doc = Doc::parse(line).ok()?;
     let mut edit = Edit::new(doc.root())?;
     keep_envelope(index, node, doc.root(), &mut edit);
     let mut changed = false;
-    if index.dialect == Dialect::V1 {
+    if index.version == 1 {
         changed |= add_links(index, node, doc.root(), &mut edit);
     }
     if index.uuid_spelling {
         changed |= rename_uuids(index, node, doc.root(), &mut edit);
     }
-    if matches!(index.dialect, Dialect::V1 | Dialect::V2) {
+    if index.is_old() {
         changed |= rename_hook_message(index, node, doc.root(), &mut edit);
     }
     changed.then(|| edit.document())
@@ -53,8 +52,7 @@ fn keep_one(value: ValueRef<'_>, key: &str, counts: impl Fn(&str) -> bool, edit:
 /// Returns the header line as version 3 spells it; `None` if it is spelled so already.
 pub(crate) fn current_header(index: &Index) -> Option<Vec<u8>> {
     let value = index.header.value();
-    let outdated = matches!(index.dialect, Dialect::V1 | Dialect::V2);
-    if !outdated {
+    if !index.is_old() {
         return None;
     }
     let mut edit = Edit::new(value)?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::codec::{Codec, Format, encode, fields};
 use crate::entry::Header;
 use crate::fs::{FileId, Fs, Meta};
-use crate::index::{Dialect, Index, Labels, NonEntryKind, NonEntryLine};
+use crate::index::{Index, Labels, NonEntryKind, NonEntryLine};
 use crate::journal::{ReadAt, checksum, read_range};
 use crate::json::Doc;
 use crate::time::Timestamp;
@@ -60,8 +60,7 @@ impl Sidecar {
             non_entries.iter().map(|line| (line.rows, line.position + u64::from(line.len) + 1)).collect();
         let tree = Tree::from_parts(&parts, 3, &places)?;
         let labels = Labels::restore(labels.name, labels.title, &labels.labels);
-        let dialect = dialect_from(head.dialect)?;
-        Some(Index::restore(header, tree, labels, dialect, non_entries, head.end, head.flags))
+        Some(Index::restore(header, tree, labels, head.version, non_entries, head.end, head.flags))
     }
 
     /// Writes the sidecar of a journal that was indexed. `meta` is its state before that. A failure costs the next start
@@ -76,7 +75,7 @@ impl Sidecar {
     ) -> io::Result<()> {
         // A last line that is damaged is a placeholder only while it is the last one. The reason why a line is bad is not
         // stored: a session with such lines is read from its file.
-        let is_stored = |line: &NonEntryLine| line.kind.number().is_some();
+        let is_stored = |line: &NonEntryLine| NonEntryKind::STORED.contains(&line.kind);
         if index.torn.is_some()
             || index.end < WORTH_IT
             || index.ends_with_placeholder()
@@ -93,7 +92,7 @@ impl Sidecar {
             end: index.end,
             changed: meta.changed,
             checksum,
-            dialect: dialect_number(index.dialect),
+            version: index.version,
             flags: index.flags(),
         };
         let (name, title) = index.labels.names();
@@ -114,7 +113,7 @@ struct Head {
     end: u64,
     changed: i64,
     checksum: u64,
-    dialect: u64,
+    version: u64,
     flags: u64,
 }
 
@@ -126,18 +125,19 @@ struct StoredLabels {
 }
 
 fields! {
-    Head { end, changed, checksum, dialect, flags }
+    Head { end, changed, checksum, version, flags }
     StoredLabels { name, title, labels }
     NonEntryLine { rows, position, len, kind }
 }
 
 impl Codec for NonEntryKind {
     fn write(&self, out: &mut Vec<u8>) {
-        self.number().unwrap_or(u8::MAX).write(out);
+        let place = Self::STORED.iter().position(|kind| kind == self);
+        place.map_or(u8::MAX, |place| place as u8).write(out);
     }
 
     fn read(bytes: &mut &[u8]) -> Option<Self> {
-        NonEntryKind::from_number(u8::read(bytes)?)
+        Self::STORED.get(usize::from(u8::read(bytes)?)).copied()
     }
 }
 
@@ -151,25 +151,6 @@ pub(crate) fn is_outdated(sidecar_end: Option<u64>, end: u64) -> bool {
 fn is_settled(changed: i64, sidecar_changed: i64) -> bool {
     let tick = if changed % 1_000_000_000 == 0 { COARSE_TICK } else { FINE_TICK };
     sidecar_changed.saturating_sub(changed) > tick
-}
-
-fn dialect_number(dialect: Dialect) -> u64 {
-    match dialect {
-        Dialect::V1 => 1,
-        Dialect::V2 => 2,
-        Dialect::V3 => 3,
-        Dialect::Newer(version) => version,
-    }
-}
-
-fn dialect_from(number: u64) -> Option<Dialect> {
-    match number {
-        0 => None,
-        1 => Some(Dialect::V1),
-        2 => Some(Dialect::V2),
-        3 => Some(Dialect::V3),
-        version => Some(Dialect::Newer(version)),
-    }
 }
 
 #[cfg(test)]

@@ -26,12 +26,13 @@ const LONGEST_RESULT: usize = 2_000;
 /// assert_eq!(serialize_conversation([&hello]), "[User]: hello");
 /// ```
 pub fn serialize_conversation<'m>(messages: impl IntoIterator<Item = &'m Message>) -> String {
-    let mut parts = Parts::default();
+    let mut parts = Vec::new();
     for message in messages {
         match message.role() {
-            Role::User => parts.add_text("[User]: ", &message.text()),
+            Role::User | Role::ToolResult if message.text().is_empty() => {}
+            Role::User => parts.push(format!("[User]: {}", message.text())),
             Role::Assistant => add_answer(&mut parts, message),
-            Role::ToolResult => parts.add_text("[Tool result]: ", &cut_result(message.text())),
+            Role::ToolResult => parts.push(format!("[Tool result]: {}", cut_result(message.text()))),
             Role::BashExecution
             | Role::Custom
             | Role::System
@@ -41,32 +42,10 @@ pub fn serialize_conversation<'m>(messages: impl IntoIterator<Item = &'m Message
             | Role::Other => {}
         }
     }
-    parts.text
+    parts.join("\n\n")
 }
 
-/// Parts of a text with a blank line between them.
-#[derive(Default)]
-struct Parts {
-    text: String,
-}
-
-impl Parts {
-    fn add(&mut self, title: &str, text: &str) {
-        if !self.text.is_empty() {
-            self.text.push_str("\n\n");
-        }
-        self.text.push_str(title);
-        self.text.push_str(text);
-    }
-
-    fn add_text(&mut self, title: &str, text: &str) {
-        if !text.is_empty() {
-            self.add(title, text);
-        }
-    }
-}
-
-fn add_answer(parts: &mut Parts, message: &Message) {
+fn add_answer(parts: &mut Vec<String>, message: &Message) {
     let mut texts = Vec::new();
     let mut calls = Vec::new();
     for block in message.content().blocks() {
@@ -78,10 +57,10 @@ fn add_answer(parts: &mut Parts, message: &Message) {
     }
     // An answer with an empty text block said nothing, but it spoke.
     if !texts.is_empty() {
-        parts.add("[Assistant]: ", &texts.join("\n"));
+        parts.push(format!("[Assistant]: {}", texts.join("\n")));
     }
     if !calls.is_empty() {
-        parts.add("[Assistant tool calls]: ", &calls.join("; "));
+        parts.push(format!("[Assistant tool calls]: {}", calls.join("; ")));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Finding one session by what a person typed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::summary::SessionSummary;
 use super::{Catalog, Listing};
@@ -46,32 +46,26 @@ impl Catalog {
 fn find_in(listing: Listing, wanted: &str) -> Result<Option<PathBuf>> {
     let rows: Vec<SessionSummary> = listing.quick().filter(SessionSummary::is_session).collect();
     let by_id = only(wanted, &rows, |row| row.id == wanted)?;
-    let found = match by_id {
-        None => only(wanted, &rows, |row| row.id.starts_with(wanted))?,
-        found => found,
-    };
-    if let Some(path) = found {
-        return Ok(Some(path.to_path_buf()));
+    if let Some(found) =
+        by_id.map_or_else(|| only(wanted, &rows, |row| row.id.starts_with(wanted)), |id| Ok(Some(id)))?
+    {
+        return Ok(Some(found));
     }
-    let rows = listing.rows();
-    let found = only(wanted, &rows, |row| row.is_session() && row.name.as_deref() == Some(wanted.trim()))?;
-    Ok(found.map(Path::to_path_buf))
+    let is_named = |row: &SessionSummary| row.is_session() && row.name.as_deref() == Some(wanted.trim());
+    only(wanted, &listing.rows(), is_named)
 }
 
-/// Returns the one row that fits.
-fn only<'r>(
+/// Returns the path of the one row that fits.
+fn only(
     wanted: &str,
-    rows: &'r [SessionSummary],
+    rows: &[SessionSummary],
     fits: impl Fn(&SessionSummary) -> bool,
-) -> Result<Option<&'r Path>> {
-    let mut candidates: Vec<&Path> =
-        rows.iter().filter(|row| fits(row)).map(|row| row.path.as_path()).collect();
-    match candidates.pop() {
-        Some(_) if !candidates.is_empty() => {
-            let candidates = rows.iter().filter(|row| fits(row)).map(|row| row.path.clone()).collect();
-            Err(Error::AmbiguousSession { wanted: wanted.to_owned(), candidates })
-        }
-        found => Ok(found),
+) -> Result<Option<PathBuf>> {
+    let mut candidates: Vec<PathBuf> =
+        rows.iter().filter(|row| fits(row)).map(|row| row.path.clone()).collect();
+    match candidates.len() {
+        0 | 1 => Ok(candidates.pop()),
+        _ => Err(Error::AmbiguousSession { wanted: wanted.to_owned(), candidates }),
     }
 }
 

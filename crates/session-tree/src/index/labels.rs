@@ -1,8 +1,6 @@
 //! Labels and names: they count for the whole file, whatever branch they were given on.
 
-use std::hash::{Hash, Hasher};
-
-use hashbrown::{Equivalent, HashMap};
+use hashbrown::HashMap;
 
 use crate::id::{EntryId, IdKey};
 use crate::json::{ValueRef, trim_js};
@@ -70,8 +68,10 @@ impl Labels {
     }
 
     /// Returns the label of an entry. Called for every entry of a tree, so the id is not copied.
-    pub(crate) fn get(&self, target: &IdKey<'_>) -> Option<&Label> {
-        self.by_target.get(&BorrowedKey(target))
+    pub(crate) fn get<'k>(&'k self, target: &IdKey<'k>) -> Option<&'k Label> {
+        // A table of keys that live longer.
+        let by_target: &HashMap<IdKey<'k>, Label> = &self.by_target;
+        by_target.get(target)
     }
 
     /// Returns all labels in the order in which their targets were first labelled.
@@ -106,20 +106,5 @@ impl Labels {
     pub(crate) fn name(&self) -> Option<&str> {
         let name = self.name.as_deref().or(self.title.as_deref());
         name.map(trim_js).filter(|name| !name.is_empty())
-    }
-}
-
-/// A key for lookups that lives shorter than those in the table.
-struct BorrowedKey<'k>(&'k IdKey<'k>);
-
-impl Hash for BorrowedKey<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
-    }
-}
-
-impl Equivalent<IdKey<'static>> for BorrowedKey<'_> {
-    fn equivalent(&self, key: &IdKey<'static>) -> bool {
-        self.0 == key
     }
 }

@@ -27,27 +27,16 @@ pub(crate) enum NonEntryKind {
 }
 
 impl NonEntryKind {
-    /// Returns the number that stands for the kind in a sidecar; none for kinds that are not stored.
+    /// The kinds that sidecars store, each as its place in this list.
     #[cfg(feature = "fs")]
-    pub(crate) fn number(self) -> Option<u8> {
-        match self {
-            NonEntryKind::Blank => Some(0),
-            NonEntryKind::Header => Some(1),
-            NonEntryKind::TitleSlot => Some(2),
-            NonEntryKind::SecondHeader => Some(3),
-            NonEntryKind::NotAnObject => Some(4),
-            NonEntryKind::NoId => Some(5),
-            NonEntryKind::TooLong | NonEntryKind::NotJson { .. } => None,
-        }
-    }
-
-    #[cfg(feature = "fs")]
-    pub(crate) fn from_number(number: u8) -> Option<Self> {
-        use NonEntryKind::{Blank, Header, NoId, NotAnObject, SecondHeader, TitleSlot};
-        [Blank, Header, TitleSlot, SecondHeader, NotAnObject, NoId]
-            .into_iter()
-            .find(|kind| kind.number() == Some(number))
-    }
+    pub(crate) const STORED: [Self; 6] = [
+        NonEntryKind::Blank,
+        NonEntryKind::Header,
+        NonEntryKind::TitleSlot,
+        NonEntryKind::SecondHeader,
+        NonEntryKind::NotAnObject,
+        NonEntryKind::NoId,
+    ];
 
     /// Returns true if the line is a JSON object, which version 1 counts.
     pub(crate) fn is_object(self) -> bool {

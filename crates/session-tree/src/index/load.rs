@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::{Dialect, IncomingLine, Index, NonEntryKind, NonEntryLine, dialect_of, read_line};
+use super::{IncomingLine, Index, NonEntryKind, NonEntryLine, read_line};
 use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::journal::{IndexLine, Journal, Piece, ReadAt, each_line_while};
@@ -77,7 +77,7 @@ fn read(
     read(&mut loader)?;
     if loader.first_has_id == Some(true) {
         // The version is missing but the entries form a tree: new numbers would flatten it.
-        loader = Loader::new(path, Some(Dialect::V2));
+        loader = Loader::new(path, Some(2));
         read(&mut loader)?;
     }
     loader.finish(source)
@@ -86,9 +86,9 @@ fn read(
 impl Index {
     /// Reads the journal again from its beginning.
     pub(super) fn reload(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
-        let forced = Some(self.dialect).filter(|dialect| *dialect != dialect_of(&self.header));
+        let forced = Some(self.version);
         let mut loader = Loader::new(None, forced);
-        // The dialect was decided when the file was opened.
+        // The version was decided when the file was opened.
         loader.first_has_id = Some(false);
         let read = loader.read(&Beginning { source, len: to }).and_then(|()| loader.finish(source));
         let read = read.and_then(|index| index.map_err(|refusal| refusal.of(None)));
@@ -103,7 +103,7 @@ impl Index {
 /// Reads a journal from its beginning: finds the header first, then hands lines to the index.
 struct Loader {
     path: PathBuf,
-    forced: Option<Dialect>,
+    forced: Option<u64>,
     index: Option<Index>,
     /// Lines before the header.
     early: Vec<NonEntryLine>,
@@ -116,7 +116,7 @@ struct Loader {
 }
 
 impl Loader {
-    fn new(path: Option<&Path>, forced: Option<Dialect>) -> Self {
+    fn new(path: Option<&Path>, forced: Option<u64>) -> Self {
         Loader {
             path: name(path),
             forced,
@@ -162,11 +162,11 @@ impl Loader {
     fn take(&mut self, line: &IncomingLine<'_>, ended: bool, expected: u64) -> io::Result<ControlFlow<()>> {
         match &mut self.index {
             Some(index) => {
-                if index.dialect == Dialect::V1 && self.first_has_id.is_none() {
+                if index.version == 1 && self.first_has_id.is_none() {
                     self.first_has_id = forms_a_tree(line);
                 }
                 if self.first_has_id == Some(true) {
-                    // The caller starts again with another dialect.
+                    // The caller starts again with another version.
                     return Ok(ControlFlow::Break(()));
                 }
                 index.take(line, ended)?;
@@ -234,9 +234,7 @@ impl Loader {
         index.open_tail = !ended;
         let header_title = index.header.title().map(|title| title.into_owned());
         index.labels.title = self.title_slot.take().or(header_title);
-        if let Some(dialect) = self.forced {
-            index.dialect = dialect;
-        }
+        index.version = self.forced.unwrap_or(index.version);
         index.add_non_entry(line, NonEntryKind::Header);
         self.index = Some(index);
     }

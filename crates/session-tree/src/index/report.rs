@@ -1,6 +1,6 @@
 //! Diagnostics of loading, made from the index.
 
-use super::{Dialect, Index, NonEntryKind, NonEntryLine};
+use super::{Index, NonEntryKind, NonEntryLine};
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::tree::Node;
 
@@ -46,11 +46,8 @@ impl Index {
     fn non_entry_problem(&self, gap: &NonEntryLine) -> Option<Problem> {
         match gap.kind {
             NonEntryKind::Blank | NonEntryKind::TitleSlot => None,
-            NonEntryKind::Header => match self.dialect {
-                Dialect::Newer(version) => Some(Problem::NewerVersion { version }),
-                _ if self.uuid_spelling => Some(Problem::UuidSpelling),
-                Dialect::V1 | Dialect::V2 | Dialect::V3 => None,
-            },
+            NonEntryKind::Header if self.is_newer() => Some(Problem::NewerVersion { version: self.version }),
+            NonEntryKind::Header => self.uuid_spelling.then_some(Problem::UuidSpelling),
             NonEntryKind::SecondHeader => Some(Problem::SecondHeader),
             NonEntryKind::NotJson { reason } => Some(Problem::NotJson { reason }),
             NonEntryKind::NotAnObject => Some(Problem::NotAnObject),

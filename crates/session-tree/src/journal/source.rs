@@ -1,6 +1,6 @@
 //! Other views of a journal: as a stream, and with an end that is already in memory.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
 
 use super::ReadAt;
@@ -36,16 +36,8 @@ impl<R: ReadAt + ?Sized> Read for Reader<'_, R> {
 /// Copies a part of a journal.
 pub(crate) fn copy_range(source: &dyn ReadAt, part: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
     let len = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
-    let mut buffer = vec![0; len.min(MAX_BUFFER)];
-    let mut reader = Reader::new(source, part);
-    loop {
-        match reader.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(read) => out.write_all(&buffer[..read])?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    let reader = Reader::new(source, part);
+    io::copy(&mut BufReader::with_capacity(len.min(MAX_BUFFER), reader), out).map(drop)
 }
 
 /// Returns the checksum of the first `end` bytes of a journal.

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Problem};
 use crate::entry::{Entry, Envelope, Message, PlainResult};
 use crate::error::{Error, Result};
 use crate::id::{EntryId, Stamp};
-use crate::index::{Dialect, LONGEST_LINE, Label};
+use crate::index::{LONGEST_LINE, Label};
 use crate::json::Doc;
 use crate::kind::Role;
 use crate::migrate;
@@ -214,7 +214,7 @@ impl Session {
     fn lines_by_id(&self, nodes: &[Node]) -> Result<Vec<(Node, Arc<[u8]>)>> {
         let tree = &self.index.tree;
         // Entries of version 1 have no ids in their lines.
-        if !self.journal.capabilities().lines || self.index.dialect == Dialect::V1 {
+        if !self.journal.capabilities().lines || self.index.version == 1 {
             return Ok(Vec::new());
         }
         let holders = nodes.iter().copied().filter(|node| tree.current(*node) == Some(*node));

@@ -2,35 +2,7 @@
 //!
 //! None recurses: chains of a million entries are normal input.
 
-use super::links::Links;
 use super::{Node, Tree};
-
-/// The direct children of an entry, in file order.
-#[derive(Debug, Clone)]
-struct Children<'t> {
-    tree: &'t Tree,
-    links: &'t Links,
-    /// The child that stands right behind its parent.
-    behind: Option<u32>,
-    /// The record of the next child that stands elsewhere.
-    record: Option<u32>,
-}
-
-impl Iterator for Children<'_> {
-    type Item = Node;
-
-    #[inline]
-    fn next(&mut self) -> Option<Node> {
-        let row = match self.record.map(|record| self.links.record(record)) {
-            Some((child, next)) if self.behind.is_none_or(|behind| behind > child) => {
-                self.record = next;
-                Some(child)
-            }
-            Some(_) | None => self.behind.take(),
-        };
-        row.map(|row| self.tree.node_of_row(row))
-    }
-}
 
 impl Tree {
     /// Returns the direct children of an entry, in file order.
@@ -38,8 +10,19 @@ impl Tree {
     pub fn children(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let links = self.links();
         let row = self.row(node);
-        let behind = row.map(|row| row + 1).filter(|behind| self.columns.is_shown_child(*behind, behind - 1));
-        Children { tree: self, links, behind, record: row.and_then(|row| links.first(row)) }
+        // The child that stands right behind its parent has no record.
+        let mut behind = row.map(|row| row + 1).filter(|row| self.columns.is_shown_child(*row, row - 1));
+        let mut record = row.and_then(|row| links.first(row));
+        std::iter::from_fn(move || {
+            let row = match record.map(|record| links.record(record)) {
+                Some((child, next)) if behind.is_none_or(|behind| behind > child) => {
+                    record = next;
+                    Some(child)
+                }
+                Some(_) | None => behind.take(),
+            };
+            row.map(|row| self.node_of_row(row))
+        })
     }
 
     /// Returns the entries without a parent in file order: roots, orphans and heads of cut circles.

@@ -210,8 +210,10 @@ fn a_failed_sync_reports_the_entry_that_is_in_the_file() {
     assert_eq!(session.leaf_id().as_ref(), Some(id));
     assert_eq!(session.entry(id.as_str()).unwrap().parent_id(), before.as_ref());
     assert_eq!(options().open("/s.jsonl").unwrap().leaf_id().as_ref(), Some(id));
-    let next = session.append_message(&user("three")).unwrap_err().to_string();
-    assert!(next.ends_with(&format!("after a failed sync: {}", "injected fault")), "{next}");
+    let next = session.append_message(&user("three")).unwrap_err();
+    let Error::Poisoned { operation, source, .. } = next else { panic!("{next:?}") };
+    assert_eq!((operation, source.kind()), ("sync", ErrorKind::StorageFull));
+    assert_eq!(source.to_string(), "injected fault");
 }
 
 #[test]

@@ -107,8 +107,8 @@ impl FileJournal {
         let id = file.metadata().map(|meta| meta.id).map_err(Error::io("create", &self.path));
         let result = id.and_then(|id| {
             self.fill_copy(file.as_ref(), &temporary, write, verify)?;
-            let other = self.publish_as(&self.path, &temporary, file.as_ref())?;
-            Ok(other.unwrap_or((file, id)))
+            let copy = self.link_or_copy(&temporary, file.as_ref(), &self.path)?;
+            Ok(copy.unwrap_or((file, id)))
         });
         // The temporary name is removed in any case. A failure leaves clutter that no list shows.
         drop(self.fs.remove_file(&temporary));
@@ -138,49 +138,39 @@ impl FileJournal {
         self.write_state.unsynced_directories = failed.collect();
     }
 
-    /// Links a temporary file to its final name, which must be free. Without support for hard links the final file is created
-    /// directly and returned.
-    fn publish_as(
+    /// Gives a file a second name, which must be free. Where the system has no hard links, the second name is that of a copy,
+    /// which is returned.
+    fn link_or_copy(
         &self,
-        path: &Path,
-        temporary: &Path,
+        from: &Path,
         file: &dyn FsFile,
+        to: &Path,
     ) -> Result<Option<(Box<dyn FsFile>, FileId)>> {
-        match self.fs.hard_link(temporary, path) {
-            Ok(()) => Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Error::Exists { path: path.into() })
-            }
-            Err(error) if has_no_links(&error) => self.publish_directly(path, file).map(Some),
-            Err(source) => Err(Error::Io { action: "create", path: path.into(), source }),
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { path: to.into() },
+            _ => Error::Io { action: "create", path: to.into(), source },
+        };
+        match self.fs.hard_link(from, to) {
+            Ok(()) => return Ok(None),
+            Err(error) if has_no_links(&error) => {}
+            Err(error) => return Err(failed(error)),
         }
-    }
-
-    /// Creates the file under its final name as a copy of the temporary one.
-    fn publish_directly(&self, path: &Path, temporary: &dyn FsFile) -> Result<(Box<dyn FsFile>, FileId)> {
-        let file = self.fs.open(path, Access::CreateNew).map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => Error::Exists { path: path.into() },
-            _ => Error::Io { action: "create", path: path.into(), source },
-        })?;
-        match copy_all(temporary, file.as_ref()).and_then(|()| file.metadata()) {
-            Ok(meta) => Ok((file, meta.id)),
+        let copy = self.fs.open(to, Access::CreateNew).map_err(failed)?;
+        match copy_all(file, copy.as_ref()).and_then(|()| copy.metadata()) {
+            Ok(meta) => Ok(Some((copy, meta.id))),
             Err(source) => {
-                drop(self.fs.remove_file(path));
-                Err(Error::Io { action: "write", path: path.into(), source })
+                drop(self.fs.remove_file(to));
+                Err(Error::Io { action: "write", path: to.into(), source })
             }
         }
     }
 
-    /// Links a temporary file to the first free name for rescued sessions.
-    fn publish_rescue(&self, temporary: &Path, file: &dyn FsFile) -> Result<PathBuf> {
-        let stem = self.path.file_stem().unwrap_or_default();
-        for count in 1..10_000 {
-            let mut name = stem.to_os_string();
-            name.push(format!(".rescue-{count}.jsonl"));
-            let path = self.path.with_file_name(name);
-            match self.publish_as(&path, temporary, file) {
+    /// Gives a file the first of several names that is free.
+    fn link_to_free(&self, from: &Path, file: &dyn FsFile, name: impl Fn(u32) -> PathBuf) -> Result<PathBuf> {
+        for path in (0..10_000).map(name) {
+            match self.link_or_copy(from, file, &path) {
                 Err(Error::Exists { .. }) => {}
-                published => return published.map(|_| path),
+                linked => return linked.map(|_| path),
             }
         }
         Err(Error::Exists { path: self.path.clone() })
@@ -210,29 +200,12 @@ impl FileJournal {
 
     /// Keeps the current file under a second name.
     fn keep(&self, suffix: &str) -> Result<PathBuf> {
-        for count in 0.. {
-            let extra = if count == 0 { String::new() } else { format!("-{count}") };
-            let path = self.name_with("", &format!(".{suffix}{extra}"));
-            match self.fs.hard_link(&self.path, &path) {
-                Ok(()) => return Ok(path),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < 10_000 => {}
-                Err(error) if has_no_links(&error) && self.fs.metadata(&path).is_err() => {
-                    return self.keep_copy(path);
-                }
-                Err(source) => return Err(Error::Io { action: "create", path, source }),
-            }
-        }
-        Err(Error::Exists { path: self.path.clone() })
-    }
-
-    fn keep_copy(&self, path: PathBuf) -> Result<PathBuf> {
         let State::Open { file, .. } = &self.state else { return Err(Error::NotSaved) };
-        let copy = self.fs.open(&path, Access::CreateNew).map_err(Error::io("create", &path))?;
-        if let Err(source) = copy_all(file.as_ref(), copy.as_ref()) {
-            drop(self.fs.remove_file(&path));
-            return Err(Error::Io { action: "copy", path, source });
-        }
-        Ok(path)
+        let name = |count| match count {
+            0 => self.name_with("", &format!(".{suffix}")),
+            count => self.name_with("", &format!(".{suffix}-{count}")),
+        };
+        self.link_to_free(&self.path, file.as_ref(), name)
     }
 
     fn fill_copy(
@@ -413,7 +386,14 @@ impl Journal for FileJournal {
             .fill_copy(file.as_ref(), &temporary, &mut |_, out| io::copy(lines, out).map(drop), &mut |_| {
                 Ok(())
             })
-            .and_then(|()| self.publish_rescue(&temporary, file.as_ref()));
+            .and_then(|()| {
+                let stem = self.path.file_stem().unwrap_or_default();
+                self.link_to_free(&temporary, file.as_ref(), |count| {
+                    let mut name = stem.to_os_string();
+                    name.push(format!(".rescue-{}.jsonl", count + 1));
+                    self.path.with_file_name(name)
+                })
+            });
         drop(self.fs.remove_file(&temporary));
         let rescue = rescue?;
         self.fs.sync_dir(self.directory()).map_err(Error::io("sync", self.directory()))?;

@@ -18,26 +18,17 @@ use crate::tree::Node;
 
 /// The parent of new entries, and whether the leaf moves.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum InsertAt {
-    /// Below this entry, or as a root; the leaf moves onto the new entry.
-    MoveLeaf(Option<Node>),
-    /// Below this entry, without moving the leaf.
-    KeepLeaf(Option<Node>),
+pub(super) struct InsertAt {
+    /// None makes the first of them a root.
+    pub(super) parent: Option<Node>,
+    /// True if the leaf moves onto the last of them.
+    pub(super) moves_leaf: bool,
 }
 
 impl InsertAt {
-    /// Returns the parent of the new entries.
-    pub(super) fn parent(self) -> Option<Node> {
-        let (InsertAt::MoveLeaf(parent) | InsertAt::KeepLeaf(parent)) = self;
-        parent
-    }
-
-    /// Returns the same with another parent.
-    pub(super) fn at(self, parent: Option<Node>) -> Self {
-        match self {
-            InsertAt::MoveLeaf(_) => InsertAt::MoveLeaf(parent),
-            InsertAt::KeepLeaf(_) => InsertAt::KeepLeaf(parent),
-        }
+    /// Below an entry, which moves the leaf.
+    pub(super) fn below(parent: Option<Node>) -> Self {
+        InsertAt { parent, moves_leaf: true }
     }
 }
 
@@ -63,7 +54,7 @@ impl Session {
     /// - [`Error::TornAppend`]: a part of the line stays in the file as a bad line, which readers skip.
     /// - [`Error::Replaced`]: the file is not the one that was opened. The entry is in the rescue file.
     pub fn append(&mut self, new: impl TryInto<Draft, Error: Into<Error>>) -> Result<EntryId> {
-        self.append_one(InsertAt::MoveLeaf(self.leaf), &new.try_into().map_err(Into::into)?)
+        self.append_one(InsertAt::below(self.leaf), &new.try_into().map_err(Into::into)?)
     }
 
     /// Appends a message or a [`Draft`] below `parent`, and moves the leaf onto it.
@@ -79,12 +70,12 @@ impl Session {
         new: impl TryInto<Draft, Error: Into<Error>>,
     ) -> Result<EntryId> {
         let parent = self.node_of(&parent.into())?;
-        self.append_one(InsertAt::MoveLeaf(parent), &new.try_into().map_err(Into::into)?)
+        self.append_one(InsertAt::below(parent), &new.try_into().map_err(Into::into)?)
     }
 
     /// Appends several entries, each below the one before, with one write.
     pub fn append_batch(&mut self, drafts: &[Draft]) -> Result<Vec<EntryId>> {
-        self.append_at(InsertAt::MoveLeaf(self.leaf), drafts)
+        self.append_at(InsertAt::below(self.leaf), drafts)
     }
 
     pub(super) fn append_one(&mut self, place: InsertAt, draft: &Draft) -> Result<EntryId> {
@@ -141,7 +132,7 @@ impl Session {
     /// Writes the lines of drafts; the lock is held and the index is up to date.
     fn write_locked(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
         let time = self.writer.clock.now();
-        let (ids, bytes) = self.prepare(place.parent(), drafts, time);
+        let (ids, bytes) = self.prepare(place.parent, drafts, time);
         let begins = drafts.iter().any(Draft::is_conversation);
         let lines = split_lines(&bytes);
         let new = self.write_lines(&bytes, &lines, begins || self.writer.has_conversation)?;
@@ -152,9 +143,10 @@ impl Session {
             self.appended_by_others.extend(new.into_iter().filter(|node| !known.contains(node)));
         }
         self.writer.recent.note(&lines);
-        match place {
-            InsertAt::MoveLeaf(parent) => self.set_leaf(ours.last().copied().or(parent)),
-            InsertAt::KeepLeaf(_) => self.follow_leaf(),
+        if place.moves_leaf {
+            self.set_leaf(ours.last().copied().or(place.parent));
+        } else {
+            self.follow_leaf();
         }
         Ok((ids, time))
     }
@@ -237,7 +229,7 @@ impl Session {
         compose: impl FnOnce(&mut Self, Timestamp) -> Result<Vec<u8>>,
     ) -> Result<()> {
         self.check_writable()?;
-        let nowhere = self.migrate_before_append(InsertAt::KeepLeaf(None), &[])?;
+        let nowhere = self.migrate_before_append(InsertAt { parent: None, moves_leaf: false }, &[])?;
         self.lock_and_catch_up(nowhere, &[])?;
         let time = self.writer.clock.now();
         // Repairs and markers are no reason to create a file.

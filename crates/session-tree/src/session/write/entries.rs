@@ -145,7 +145,7 @@ impl Session {
     ) -> Result<EntryId> {
         let target = self.node_of(&target.into())?;
         let draft = Draft::branch_summary(self.leaf_id().as_ref(), &summary.into());
-        self.append_one(InsertAt::MoveLeaf(target), &draft)
+        self.append_one(InsertAt::below(target), &draft)
     }
 
     /// Records the position of the leaf, if it was moved and a reader of the file would find another one.
@@ -162,7 +162,7 @@ impl Session {
             return Ok(None);
         }
         let draft = Draft::leaf_marker(self.leaf_id().as_ref());
-        let id = self.append_one(InsertAt::KeepLeaf(self.leaf), &draft)?;
+        let id = self.append_one(InsertAt { parent: self.leaf, moves_leaf: false }, &draft)?;
         self.set_leaf(self.leaf);
         self.sync().map_err(|error| error.after_append(std::slice::from_ref(&id)))?;
         Ok(Some(id))

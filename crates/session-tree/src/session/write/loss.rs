@@ -9,7 +9,7 @@ use super::append::InsertAt;
 use crate::draft::Draft;
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::id::EntryId;
-use crate::index::{self, Dialect, Index, LONGEST_LINE, LineAt, NonEntryKind, NonEntryLine};
+use crate::index::{self, Index, LONGEST_LINE, LineAt, NonEntryKind, NonEntryLine};
 use crate::journal::{NewLine, Reader, name_of, read_range};
 use crate::kind::Kind;
 use crate::line::{self, STUB, Scan};
@@ -27,11 +27,11 @@ impl Session {
         let Ok(index) = index::load_journal(&*journal) else { return Ok(None) };
         let same = index.header.id() == self.index.header.id();
         let find = |node: Option<Node>| same_node(&self.index.tree, node, &index.tree);
-        let (parent, leaf) = (find(place.parent()), find(self.leaf));
+        let (parent, leaf) = (find(place.parent), find(self.leaf));
         let (Some(parent), Some(leaf), true) = (parent, leaf, same) else { return Ok(None) };
         self.journal = journal;
         self.replace_index(index, leaf);
-        Ok(Some(place.at(parent)))
+        Ok(Some(InsertAt { parent, ..place }))
     }
 
     /// Reads the lines that others appended. Returns the place in the new tree.
@@ -40,7 +40,7 @@ impl Session {
         let tree = &self.index.tree;
         let current =
             |node: Node| tree.current(node).ok_or_else(|| Error::UnknownEntry { id: tree.id(node) });
-        Ok(place.at(place.parent().map(current).transpose()?))
+        Ok(InsertAt { parent: place.parent.map(current).transpose()?, ..place })
     }
 
     /// Saves the entries that can still be read, and those that were to be appended, beside the lost file.
@@ -56,7 +56,7 @@ impl Session {
 
     /// Writes the rescue file. Returns its path and the number of lost entries.
     fn write_rescue(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Option<PathBuf>, u64)> {
-        let (_, lines) = self.prepare(place.parent(), drafts, self.writer.clock.now());
+        let (_, lines) = self.prepare(place.parent, drafts, self.writer.clock.now());
         let end = self.journal.len().map_err(|error| self.io_error("read", error))?;
         if end >= self.index.known_end() && !self.needs_migration() {
             // A file that lost its name can still be read through its descriptor. It may be larger than memory.
@@ -67,7 +67,7 @@ impl Session {
             let rescue = self.journal.rescue(&mut known.chain(feed).chain(lines.as_slice()))?;
             return Ok((rescue, 0));
         }
-        let labels = self.lost_titles(place.parent(), end);
+        let labels = self.lost_titles(place.parent, end);
         let mut salvage = SalvagedLines::new(self, end);
         let rescue =
             self.journal.rescue(&mut salvage.by_ref().chain(labels.as_slice()).chain(lines.as_slice()))?;
@@ -208,7 +208,7 @@ impl<'s> SalvagedLines<'s> {
         let index = &self.session.index;
         let key = index.tree.key_at(node.row).into_owned();
         match line::exact(line) {
-            Scan::Object(_) if index.dialect == Dialect::V1 => true,
+            Scan::Object(_) if index.version == 1 => true,
             Scan::Object(head) => head.id == Some(key),
             Scan::Damaged { head, .. } => head.is_some_and(|head| head.id == Some(key)),
             Scan::Blank | Scan::NotAnObject => false,

@@ -9,7 +9,7 @@ use super::append::{InsertAt, split_lines};
 use super::loss::same_node;
 use crate::draft::Draft;
 use crate::error::{Error, Mismatch, ReadOnlyReason, Result};
-use crate::index::{self, Dialect, Index, LineAt, NonEntryKind};
+use crate::index::{self, Index, LineAt, NonEntryKind};
 use crate::journal::{
     ChecksumWriter, NewLines, Overlay, ReadAt, Replaced, checksum, copy_range, name_of, read_range, with_name,
 };
@@ -22,22 +22,20 @@ impl Session {
     /// The new file is written beside the old one, read back and compared, and takes its name in one step.
     pub fn migrate(&mut self) -> Result<Option<PathBuf>> {
         self.check_writable()?;
-        self.migrate_at(InsertAt::MoveLeaf(self.leaf), &[]).map(|(_, kept)| kept)
+        self.migrate_at(InsertAt::below(self.leaf), &[]).map(|(_, kept)| kept)
     }
 
     /// Returns true if the next append writes the whole file in the current version first.
     ///
     /// A file that spells its ids `uuid` is continued in its own spelling instead.
     pub fn needs_migration(&self) -> bool {
-        let is_old = matches!(self.index.dialect, Dialect::V1 | Dialect::V2);
-        is_old && !self.index.writes_uuids()
+        self.index.is_old() && !self.index.writes_uuids()
     }
 
     /// Returns the reason why an old session cannot be written, if its storage cannot replace it.
     pub(crate) fn cannot_migrate(&self) -> Option<ReadOnlyReason> {
-        let version = if self.index.dialect == Dialect::V1 { 1 } else { 2 };
         let is_fixed = self.needs_migration() && !self.journal.capabilities().replace;
-        is_fixed.then_some(ReadOnlyReason::OldVersion { version })
+        is_fixed.then_some(ReadOnlyReason::OldVersion { version: self.index.version })
     }
 
     /// Migrates before the first append. Returns the place in the new tree.
@@ -55,14 +53,12 @@ impl Session {
         // A program without a lock may append while the copy is made.
         let mut tries = 20;
         loop {
-            let version = match self.index.dialect {
-                Dialect::V1 => 1,
-                Dialect::V2 => 2,
-                Dialect::V3 | Dialect::Newer(_) => return Ok((place, None)),
-            };
+            if !self.index.is_old() {
+                return Ok((place, None));
+            }
             let (len, loss) = self.lock_journal()?;
             let Some(loss) = loss else {
-                let kept = self.catch_up_at(place, len).and_then(|place| self.migrate_locked(version, place));
+                let kept = self.catch_up_at(place, len).and_then(|place| self.migrate_locked(place));
                 self.journal.unlock();
                 match kept {
                     Err(error) if tries > 0 && is_busy(&error) => tries -= 1,
@@ -78,7 +74,7 @@ impl Session {
         }
     }
 
-    fn migrate_locked(&mut self, version: u32, place: InsertAt) -> Result<(InsertAt, Option<PathBuf>)> {
+    fn migrate_locked(&mut self, place: InsertAt) -> Result<(InsertAt, Option<PathBuf>)> {
         let path = name_of(&*self.journal);
         let ended;
         let index = if self.index.torn.is_some() {
@@ -97,7 +93,7 @@ impl Session {
             Ok(())
         };
         let tree = &self.index.tree;
-        let held = [place.parent(), self.leaf];
+        let held = [place.parent, self.leaf];
         let mut loaded = None;
         let mut verify = |copy: &dyn ReadAt| {
             let failed = |mismatch| Error::Verify { path: path.clone(), mismatch };
@@ -117,7 +113,7 @@ impl Session {
             loaded = Some((found, parent, leaf));
             Ok(())
         };
-        let replaced = self.journal.replace(&format!("bak-v{version}"), &mut write, &mut verify);
+        let replaced = self.journal.replace(&format!("bak-v{}", self.index.version), &mut write, &mut verify);
         let Replaced { kept, old } =
             replaced.map_err(|error| with_name(&*self.journal, error, Error::io_at("replace")))?;
         let Some((loaded, parent, leaf)) = loaded else { return Ok((place, kept)) };
@@ -125,7 +121,7 @@ impl Session {
         if let Some(old) = old {
             self.copy_late_lines(old_index, &*old)?;
         }
-        Ok((place.at(parent), kept))
+        Ok((InsertAt { parent, ..place }, kept))
     }
 
     /// Copies lines that a program without a lock wrote to the old file while it lost its name.
