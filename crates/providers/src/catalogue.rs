@@ -1,4 +1,4 @@
-//! The catalogue: which models there are, where they are hosted, what they can do and what they cost.
+//! The catalogue: models, their services, abilities and prices.
 //!
 //! built-in models + the user's own -> **catalogue** -> target
 //!
@@ -33,17 +33,17 @@ pub struct Catalogue {
 /// Everything needed to ask a model but its key.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Target {
-    /// What the agent knows about the model.
+    /// The description of the model.
     pub(crate) spec: ModelSpec,
     /// The wire format.
     pub(crate) api: Api,
-    /// Where the service is, without a slash at the end.
+    /// The address of the service, without a slash at the end.
     pub(crate) base_url: String,
     /// Headers to send besides those of the wire format.
     pub(crate) headers: BTreeMap<String, Secret>,
     /// Environment variables that may hold the key; empty if the service wants none.
     pub(crate) key_variables: Vec<String>,
-    /// What is special about this service and this model.
+    /// The peculiarities of this service and this model.
     pub(crate) dialect: Dialect,
 }
 
@@ -88,7 +88,7 @@ impl Catalogue {
         self
     }
 
-    /// Tells whether the user's settings describe a model.
+    /// Returns true if the user's settings describe a model.
     pub(crate) fn is_own(&self, spec: &ModelSpec) -> bool {
         self.own.contains(&(spec.provider.clone(), spec.id.clone()))
     }
@@ -173,7 +173,7 @@ impl Catalogue {
     }
 }
 
-/// The one target of a list; nothing if there is none, an error if there are several.
+/// Returns the only target of a list, or an error if there are several.
 fn one(name: &str, found: &[&Target]) -> Option<Result<Target>> {
     match found {
         [] => None,

@@ -13,14 +13,14 @@ use crate::secret::Secret;
 
 pub use file::CredentialsFile;
 
-/// Where keys are looked for.
+/// The sources of keys.
 #[derive(Clone)]
 pub struct Credentials {
     variable: Arc<Lookup>,
     stored: Vec<(String, Secret)>,
 }
 
-/// Where a key is found.
+/// The source of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// In this variable of the environment.
@@ -66,7 +66,7 @@ impl Credentials {
         set.or_else(|| self.stored_key(&target.spec.provider))
     }
 
-    /// Tells where the key of a provider is found.
+    /// Returns the source of the key of a provider.
     pub(crate) fn source(&self, provider: &str, variables: &[String]) -> Option<KeySource> {
         let set = self.set_variable(variables).map(|(name, _)| KeySource::Variable(name.to_owned()));
         set.or_else(|| self.stored_key(provider).map(|_| KeySource::File))

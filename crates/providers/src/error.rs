@@ -1,4 +1,4 @@
-//! Why a model or a key could not be had.
+//! The errors of models and keys.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a model or a key could not be had.
+/// The error of a model or a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -32,7 +32,7 @@ pub enum Error {
         /// The provider.
         provider: String,
     },
-    /// The provider wants a key and there is none.
+    /// The provider requires a key, and none is configured.
     #[error("no key for {provider}")]
     MissingKey {
         /// The provider.
@@ -69,7 +69,7 @@ pub enum Error {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -92,7 +92,7 @@ impl Error {
         Error::BadProvider { provider: provider.to_owned(), reason }
     }
 
-    /// Returns what a person may do about it, if there is something.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::MissingKey { variables, .. } => {

@@ -1,7 +1,7 @@
-//! The HTTP client: one request, one response whose body comes in pieces, faults with types.
+//! The HTTP client: one request, one response whose body comes in pieces, typed errors.
 //!
-//! Never follows a redirect (a key must not travel to another host), never asks twice, never waits longer than it was
-//! told, never keeps more of a body than it was told.
+//! Never follows a redirect (a key must not travel to another host), never repeats a request, never exceeds its limits
+//! of time and size.
 
 use std::error::Error as _;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION, RETRY
 use reqwest::{Client, Response, redirect};
 use tracing::debug;
 
-use crate::fault::{self, Complaint, Fault};
+use crate::request_error::{self, ApiError, RequestError};
 
 /// How patient and how generous the client is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,9 +55,9 @@ pub(crate) struct Http {
     pub options: HttpOptions,
 }
 
-/// What is posted.
+/// A request to post.
 #[derive(Debug)]
-pub(crate) struct Post {
+pub(crate) struct HttpRequest {
     pub url: String,
     pub headers: HeaderMap,
     pub body: String,
@@ -78,50 +78,56 @@ impl Http {
         Self { client: OnceLock::new(), options }
     }
 
-    /// Posts and returns the body of the answer if it may be a stream of events. Who taps hears of every response.
-    pub(crate) async fn post(&self, post: Post, tap: Option<&dyn Tap>) -> Result<Incoming, Fault> {
+    /// Posts and returns the body of the answer if it may be a stream of events. The tap receives every response.
+    pub(crate) async fn post(
+        &self,
+        post: HttpRequest,
+        tap: Option<&dyn Tap>,
+    ) -> Result<Incoming, RequestError> {
         let request = self.client()?.post(post.url).headers(post.headers).body(post.body);
         let idle_timeout = self.options.idle_timeout;
         let response = in_time(idle_timeout, request.send()).await?;
-        let response = response.map_err(|error| Fault::Network(reason(error)))?;
+        let response = response.map_err(|error| RequestError::Network(reason(error)))?;
         debug!(status = response.status().as_u16(), retry_after = ?retry_after(response.headers()), "response");
         if let Some(tap) = tap {
             tap.response(response.status().as_u16(), spelled(response.headers())).await;
         }
         if !response.status().is_success() || other_type(&response).is_some() {
-            return Err(self.complaint(response).await);
+            return Err(self.api_error(response).await);
         }
         let limit = self.options.longest_answer;
         Ok(Incoming { response, idle_timeout, left: limit, limit })
     }
 
-    fn client(&self) -> Result<&Client, Fault> {
+    fn client(&self) -> Result<&Client, RequestError> {
         let client = self.client.get_or_init(|| build(&self.options));
-        client.as_ref().map_err(|reason| Fault::Network(reason.clone()))
+        client.as_ref().map_err(|reason| RequestError::Network(reason.clone()))
     }
 
     /// Reads why a service refused. A response that is no stream of events although it says that it went well has no
     /// status for this.
-    async fn complaint(&self, response: Response) -> Fault {
+    async fn api_error(&self, response: Response) -> RequestError {
         let is_success = response.status().is_success();
         let status = if is_success { 0 } else { response.status().as_u16() };
         let delay = retry_after(response.headers());
         if response.status().is_redirection() {
             let message = redirected(&response);
-            return Fault::Complaint(Complaint { status, message, ..Complaint::default() });
+            return RequestError::Api(ApiError { status, message, ..ApiError::default() });
         }
         let found = other_type(&response).unwrap_or_default();
         let text = self.beginning(response).await;
         let json = serde_json::from_str(&text).ok();
-        match json.and_then(|json| Complaint::read(status, &json)) {
-            Some(mut complaint) => {
-                complaint.retry_after = delay.or(complaint.retry_after);
-                Fault::Complaint(complaint)
+        match json.and_then(|json| ApiError::read(status, &json)) {
+            Some(mut error) => {
+                error.retry_after = delay.or(error.retry_after);
+                RequestError::Api(error)
             }
-            None if is_success => Fault::Malformed(format!("`{found}` came instead of a stream of events")),
+            None if is_success => {
+                RequestError::Malformed(format!("`{found}` came instead of a stream of events"))
+            }
             None => {
                 let retry_after = delay;
-                Fault::Complaint(Complaint { status, message: text, retry_after, ..Complaint::default() })
+                RequestError::Api(ApiError { status, message: text, retry_after, ..ApiError::default() })
             }
         }
     }
@@ -144,11 +150,13 @@ impl Http {
 
 impl Incoming {
     /// Returns the next piece of the body; none at its end.
-    pub(crate) async fn piece(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, Fault> {
+    pub(crate) async fn piece(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, RequestError> {
         let piece = in_time(self.idle_timeout, self.response.chunk()).await?;
-        let Some(piece) = piece.map_err(|error| Fault::BrokenOff(reason(error)))? else { return Ok(None) };
+        let Some(piece) = piece.map_err(|error| RequestError::BrokenOff(reason(error)))? else {
+            return Ok(None);
+        };
         if piece.len() > self.left {
-            return Err(Fault::TooLarge { what: "it", limit: self.limit });
+            return Err(RequestError::TooLarge { what: "it", limit: self.limit });
         }
         self.left -= piece.len();
         Ok(Some(piece))
@@ -172,8 +180,8 @@ impl Incoming {
 }
 
 /// Waits for a response or a piece of it, but not too long.
-async fn in_time<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Fault> {
-    tokio::time::timeout(limit, future).await.map_err(|_| Fault::Idle(limit))
+async fn in_time<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, RequestError> {
+    tokio::time::timeout(limit, future).await.map_err(|_| RequestError::Idle(limit))
 }
 
 /// The most bytes that are read after the end of an answer.
@@ -192,7 +200,7 @@ fn build(options: &HttpOptions) -> Result<Client, String> {
     builder.build().map_err(reason)
 }
 
-/// What the client says about an error and its causes, without the address: it may contain what is nobody's business.
+/// Returns the messages of an error and its causes, without the address, which may contain secrets.
 fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut reason = error.to_string();
@@ -247,7 +255,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return Some(Duration::from_millis(millis));
     }
     let wanted = text(RETRY_AFTER)?;
-    fault::seconds(wanted).or_else(|| {
+    request_error::seconds(wanted).or_else(|| {
         let date = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|date| date.timestamp());
         let wait = date(wanted)?.duration_since(date(text(DATE)?)?);
         Duration::try_from(wait).ok()

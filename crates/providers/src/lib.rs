@@ -3,12 +3,12 @@
 //!
 //! request -> transform -> **body** -> HTTP -> event stream -> **decoder** -> answer events
 //!
-//! One HTTP client and one event-stream decoder serve all; each wire format is one file that turns a request into a
-//! body and frames into events, both without touching the network. [`Providers`] is the front door: it finds a model
-//! by name in the [`Catalogue`] and its key in the [`Credentials`]. [`OfflineModel`] is always there.
+//! All services share one HTTP client and one event-stream decoder. Each wire format is one file that turns a request
+//! into a body and frames into events, without using the network. [`Providers`] finds a model by name in the
+//! [`Catalogue`] and its key in the [`Credentials`]. [`OfflineModel`] needs neither.
 //!
-//! Never touches sessions, terminals or tools; never asks twice (whether to try again is the agent's decision); never
-//! writes a key into a log, an error or a message.
+//! Never touches sessions, terminals or tools; never repeats a request (the agent does); never writes a key into a log,
+//! an error or a message.
 //!
 //! The feature `network` (on by default) is the HTTP client. Without it the catalogue can be read, and every model but
 //! the offline one answers with [`Error::NoNetwork`].
@@ -19,11 +19,11 @@
 mod catalogue;
 mod credentials;
 mod error;
-mod fault;
 #[cfg(feature = "network")]
 mod http;
 mod offline;
 mod providers;
+mod request_error;
 mod secret;
 #[cfg(feature = "network")]
 mod service;

@@ -1,8 +1,7 @@
 //! The offline model: no key, no network, always the same answer to the same request.
 //!
-//! It says plainly that no model is configured. Asked to summarise a conversation, it picks what can be told without
-//! understanding: the first prompt, what was asked and answered, what tools did, which files they touched. So
-//! everything about trees works without a key.
+//! It answers that no model is configured. For a summary of a conversation it quotes the first prompt, prompts and
+//! answers, tool calls and the files that they touched, so trees work without a key.
 
 use futures_util::stream;
 use offshoot_agent::model::{

@@ -1,4 +1,4 @@
-//! The front door: a model by its name, with its key.
+//! Models by name, with their keys.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct Providers {
 /// A model of the list, and whether it can be asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Available {
-    /// What is known about the model.
+    /// The description of the model.
     pub spec: ModelSpec,
     /// Whether its key is there, or it needs none.
     pub has_key: bool,
@@ -52,11 +52,11 @@ pub struct ProviderKey {
     pub provider: String,
     /// Environment variables that may hold the key; none if the service wants no key.
     pub variables: Vec<String>,
-    /// Where the key is; none if there is none.
+    /// The source of the key, if a key is configured.
     pub source: Option<KeySource>,
 }
 
-/// The order in which providers are tried when nobody has named a model.
+/// The order in which providers are tried if no model is named.
 const PREFERRED: [&str; 4] = ["anthropic", "openai", "google", "openrouter"];
 
 impl Providers {
@@ -133,8 +133,7 @@ impl Providers {
         Err(Error::NoNetwork { provider: target.spec.provider })
     }
 
-    /// Returns the model to ask when nobody has named one: the first of the catalogue whose key is there, else the
-    /// offline one.
+    /// Returns the default model: the first of the catalogue with a key, or the offline model.
     pub fn default_model(&self) -> Arc<dyn Model> {
         let with_key: Vec<ModelSpec> =
             self.models().into_iter().filter(|model| model.has_key).map(|model| model.spec).collect();

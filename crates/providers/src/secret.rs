@@ -1,4 +1,4 @@
-//! A key that does not show itself.
+//! The type of keys, which never prints them.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 /// A key of a service. Its `Debug` prints dots, and it has no `Display`.
 ///
-/// The values of headers in settings are secrets too: who puts a key there need not know that it could be seen.
+/// The values of headers in settings are secrets too, because they may hold keys.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a key; white space around it is not part of it.
+    /// Makes a secret from a key; white space around it is removed.
     pub fn new(key: &str) -> Self {
         Self(key.trim().to_owned())
     }
@@ -23,7 +23,7 @@ impl Secret {
         &self.0
     }
 
-    /// Tells whether there is no key.
+    /// Returns true if there is no key.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -35,7 +35,7 @@ impl Secret {
 }
 
 const DOTS: &str = "•••";
-/// What is shorter is no key but a word, such as those that local servers are given.
+/// A shorter value is a word, such as the keys of local servers.
 const SHORTEST: usize = 8;
 
 impl fmt::Debug for Secret {

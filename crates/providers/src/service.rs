@@ -13,8 +13,8 @@ use tracing::{debug, trace};
 
 use crate::catalogue::Target;
 use crate::error::{Error, Result};
-use crate::fault::Fault;
-use crate::http::{Http, Incoming, Post, spelled};
+use crate::http::{Http, HttpRequest, Incoming, spelled};
+use crate::request_error::RequestError;
 use crate::secret::Secret;
 use crate::sse;
 use crate::wire::{self, Decoder, Events};
@@ -77,7 +77,7 @@ struct Open {
     decoder: Box<dyn Decoder>,
     events: Events,
     /// The fault that ended the answer, reported after all events before it.
-    fault: Option<Fault>,
+    fault: Option<RequestError>,
     /// True once a part of the answer could be shown: some text, or the name of a tool.
     has_begun: bool,
     usage: Usage,
@@ -103,7 +103,7 @@ async fn next(state: State) -> Option<(Result<AnswerEvent, ModelError>, State)> 
     }
 }
 
-async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, Fault> {
+async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, RequestError> {
     let target = &model.target;
     let (mut body, mut headers) = (wire::body(target, request), model.headers.clone());
     if let Some(tap) = &request.tap {
@@ -111,7 +111,7 @@ async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, Fault> {
         headers = tapped(headers, &**tap).await;
     }
     debug!(provider = target.spec.provider, api = target.api.name(), "post");
-    let post = Post { url: target.api.url(target), headers, body: body.to_string() };
+    let post = HttpRequest { url: target.api.url(target), headers, body: body.to_string() };
     trace!(bytes = post.body.len(), "body");
     let incoming = model.http.post(post, request.tap.as_deref()).await?;
     let frames = sse::Decoder::new(model.http.options.longest_event);
@@ -129,10 +129,10 @@ async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, Fault> {
 }
 
 impl Open {
-    async fn next(&mut self) -> Result<AnswerEvent, Fault> {
+    async fn next(&mut self) -> Result<AnswerEvent, RequestError> {
         loop {
             if let Some(event) = self.events.pop() {
-                return self.noted(event);
+                return self.observe(event);
             }
             if let Some(fault) = self.fault.take() {
                 return Err(fault);
@@ -143,15 +143,17 @@ impl Open {
         }
     }
 
-    /// Notes what an event says about the answer as a whole.
-    fn noted(&mut self, event: AnswerEvent) -> Result<AnswerEvent, Fault> {
+    /// Updates the state of the answer.
+    fn observe(&mut self, event: AnswerEvent) -> Result<AnswerEvent, RequestError> {
         match &event {
             AnswerEvent::BlockDelta { .. }
             | AnswerEvent::BlockStart { block: BlockStart::ToolCall { .. }, .. } => self.has_begun = true,
             AnswerEvent::Usage(usage) => self.usage = *usage,
             // Some services cut a request to the window, which leaves nothing for the answer.
             AnswerEvent::End { stop: StopReason::Length } if !self.has_begun && self.fills_window() => {
-                return Err(Fault::NoRoom("it fills the context window, so the answer is empty".into()));
+                return Err(RequestError::NoRoom(
+                    "it fills the context window, so the answer is empty".into(),
+                ));
             }
             _ => {}
         }
@@ -164,18 +166,21 @@ impl Open {
     }
 
     /// Reads one frame, or the next piece of the body.
-    async fn read(&mut self) -> Result<(), Fault> {
+    async fn read(&mut self) -> Result<(), RequestError> {
         let limits = &self.model.http.options;
         match self.frames.next() {
             Ok(Some(frame)) => {
                 wire::decode(&mut *self.decoder, &frame, &mut self.events)?;
                 let limit = limits.longest_content;
                 let is_too_large = self.events.bytes > limit;
-                return if is_too_large { Err(Fault::TooLarge { what: "it", limit }) } else { Ok(()) };
+                return if is_too_large { Err(RequestError::TooLarge { what: "it", limit }) } else { Ok(()) };
             }
             Ok(None) => {}
             Err(sse::TooLarge) => {
-                return Err(Fault::TooLarge { what: "one of its events", limit: limits.longest_event });
+                return Err(RequestError::TooLarge {
+                    what: "one of its events",
+                    limit: limits.longest_event,
+                });
             }
         }
         if let Some(piece) = self.incoming.piece().await? {
@@ -185,12 +190,12 @@ impl Open {
         if let Some(frame) = self.frames.flush() {
             wire::decode(&mut *self.decoder, &frame, &mut self.events)?;
         }
-        self.decoder.finish(&mut self.events)
+        self.events.finish(&mut *self.decoder)
     }
 }
 
 impl Inner {
-    fn error(&self, fault: Fault, has_begun: bool) -> ModelError {
+    fn error(&self, fault: RequestError, has_begun: bool) -> ModelError {
         fault.into_error(&self.target.spec.provider, &self.secrets, has_begun)
     }
 }
@@ -219,7 +224,7 @@ fn headers(target: &Target, key: Option<&Secret>) -> Result<HeaderMap> {
     Ok(headers)
 }
 
-/// Lets somebody change the headers. What is secret is not shown, and stays unless it is given anew.
+/// Lets the tap change the headers. It does not receive secret ones, which stay unless it replaces them.
 async fn tapped(headers: HeaderMap, tap: &dyn Tap) -> HeaderMap {
     let shown = spelled(&headers);
     let named = headers.into_iter().filter_map(|(name, value)| Some((name?, value)));
@@ -232,7 +237,7 @@ async fn tapped(headers: HeaderMap, tap: &dyn Tap) -> HeaderMap {
     changed
 }
 
-/// A value that does not show itself; the user's own headers may be keys as well.
+/// Makes a value that is never printed; headers of the user may be keys as well.
 fn hidden(value: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(value).ok()?;
     value.set_sensitive(true);

@@ -17,9 +17,9 @@ pub(crate) struct TooLarge;
 pub(crate) struct Decoder {
     limit: usize,
     bytes: Vec<u8>,
-    /// Where the next line begins.
+    /// The start of the next line.
     start: usize,
-    /// How far it was looked for the end of that line.
+    /// The end of the part that was searched for the end of that line.
     seen: usize,
     /// The last line ended in CR at the end of a piece; a LF that follows belongs to it.
     after_cr: bool,
@@ -65,7 +65,7 @@ impl Decoder {
         self.data.take()
     }
 
-    /// Cuts off the next complete line; tells where it is.
+    /// Returns the range of the next complete line.
     fn line(&mut self) -> Option<Range<usize>> {
         if self.after_cr {
             let next = *self.bytes.get(self.start)?;
@@ -108,7 +108,7 @@ impl Decoder {
     }
 }
 
-/// What some servers put in front of everything to say that UTF-8 follows.
+/// The byte order mark that some servers send first.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //!
 //! stored messages -> **turns** -> body of a wire format
 //!
-//! What another model has thought becomes plain text, or goes if it cannot be read. Signatures travel only to the
-//! model that made them. Images become a line for models that do not read them. Results of tools that follow each
-//! other stand together. Never touches a wire format.
+//! The thoughts of another model become plain text, or are left out if they cannot be read. Signatures are sent only to
+//! the model that made them. Images become a line for models that do not read them. Consecutive tool results are one
+//! turn. Never touches a wire format.
 
 mod ids;
 mod images;
@@ -20,41 +20,41 @@ pub(crate) use images::{ImageLimits, limit_images};
 /// One side's part of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Turn {
-    /// What the user says.
+    /// A prompt.
     User(Vec<Part>),
-    /// What the model said.
-    Assistant(Vec<Said>),
-    /// What tools brought, all results between two answers.
+    /// An answer.
+    Assistant(Vec<AssistantBlock>),
+    /// All tool results between two answers.
     Results(Vec<ToolResult>),
 }
 
-/// A part of what a model is shown.
+/// A part of a prompt or a tool result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Text(String),
     Image { data: String, mime_type: String },
 }
 
-/// A part of what a model said. Signatures are there only if the same model is asked again.
+/// A block of an answer. It has a signature only for the model that made it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum AssistantBlock {
     Text { text: String, signature: Option<String> },
     Thinking(Thinking),
     Call { id: String, name: String, arguments: Json, signature: Option<String> },
 }
 
-/// What the same model thought.
+/// Thoughts of the same model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Thinking {
     pub text: String,
     pub signature: Option<String>,
-    /// Whether the signature is all there is.
+    /// True if only the signature is known.
     pub is_redacted: bool,
-    /// What a gateway wants to have back as it came.
+    /// Details that a gateway requires unchanged.
     pub details: Option<Json>,
 }
 
-/// What a tool brought.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolResult {
     pub id: String,
@@ -63,13 +63,13 @@ pub(crate) struct ToolResult {
     pub is_error: bool,
 }
 
-/// The field of a stored thinking block that keeps what a gateway wants to have back as it came.
+/// The field of a stored thinking block for details that a gateway requires unchanged.
 pub(crate) const DETAILS: &str = "reasoningDetails";
 
 const NO_IMAGE: &str = "[an image was left out: this model does not read images]";
 
 impl ToolResult {
-    /// Returns the text of the result; a result without any text says so, for no service takes an empty one.
+    /// Returns the text of the result; a remark if it has none, because services refuse empty results.
     pub(crate) fn text(&self) -> String {
         let texts: Vec<&str> = self.parts.iter().filter_map(Part::text).collect();
         match (texts.is_empty(), self.images().next()) {
@@ -144,8 +144,8 @@ fn result(spec: &ModelSpec, message: &Message) -> ToolResult {
     }
 }
 
-/// The parts of a message that is shown to the model; empty texts are none. What a user says without a visible
-/// character is none either: there are services that refuse it, and everything behind it.
+/// Returns the parts of a prompt or a tool result. Empty texts are skipped, and so are prompts without a visible
+/// character: some services refuse them, and every later request with them.
 fn parts(spec: &ModelSpec, message: &Message) -> Vec<Part> {
     use session_tree::Block;
     let is_result = message.role() == Role::ToolResult;
@@ -163,7 +163,7 @@ fn parts(spec: &ModelSpec, message: &Message) -> Vec<Part> {
     message.content().blocks().filter_map(part).collect()
 }
 
-fn said(spec: &ModelSpec, message: &Message) -> Vec<Said> {
+fn said(spec: &ModelSpec, message: &Message) -> Vec<AssistantBlock> {
     let value = message.value();
     let is_same = text_of(value, "provider").as_deref() == Some(&spec.provider)
         && text_of(value, "api").as_deref() == Some(&spec.api)
@@ -175,12 +175,12 @@ fn said(spec: &ModelSpec, message: &Message) -> Vec<Said> {
     content.items().filter_map(|block| said_block(block, is_same)).collect()
 }
 
-fn said_block(block: ValueRef<'_>, is_same: bool) -> Option<Said> {
+fn said_block(block: ValueRef<'_>, is_same: bool) -> Option<AssistantBlock> {
     let signature = |key: &str| text_of(block, key).filter(|text| is_same && !text.is_empty());
     match text_of(block, "type")?.as_str() {
         "text" => text_block(text_of(block, "text").unwrap_or_default(), signature("textSignature")),
         "thinking" => thinking(block, signature("thinkingSignature"), is_same),
-        "toolCall" => Some(Said::Call {
+        "toolCall" => Some(AssistantBlock::Call {
             id: call_id(text_of(block, "id").unwrap_or_default(), is_same),
             name: text_of(block, "name").unwrap_or_default(),
             arguments: arguments(block),
@@ -190,12 +190,12 @@ fn said_block(block: ValueRef<'_>, is_same: bool) -> Option<Said> {
     }
 }
 
-fn text_block(text: String, signature: Option<String>) -> Option<Said> {
+fn text_block(text: String, signature: Option<String>) -> Option<AssistantBlock> {
     let says_something = !text.trim().is_empty() || signature.is_some();
-    says_something.then_some(Said::Text { text, signature })
+    says_something.then_some(AssistantBlock::Text { text, signature })
 }
 
-fn thinking(block: ValueRef<'_>, signature: Option<String>, is_same: bool) -> Option<Said> {
+fn thinking(block: ValueRef<'_>, signature: Option<String>, is_same: bool) -> Option<AssistantBlock> {
     let text = text_of(block, "thinking").unwrap_or_default();
     let is_redacted = block.get("redacted").and_then(ValueRef::as_bool).unwrap_or(false);
     let details = block.get(DETAILS).filter(|_| is_same).and_then(ValueRef::to_serde);
@@ -203,7 +203,7 @@ fn thinking(block: ValueRef<'_>, signature: Option<String>, is_same: bool) -> Op
         return if is_redacted { None } else { text_block(text, None) };
     }
     let says_something = !text.trim().is_empty() || signature.is_some() || details.is_some();
-    says_something.then_some(Said::Thinking(Thinking { text, signature, is_redacted, details }))
+    says_something.then_some(AssistantBlock::Thinking(Thinking { text, signature, is_redacted, details }))
 }
 
 /// The id of a call; the id of its item is of use only to the model that made it.

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 use session_tree::json::Doc;
 
 use crate::catalogue::Target;
-use crate::fault::{Complaint, Fault};
+use crate::request_error::{ApiError, RequestError};
 use crate::secret::Secret;
 use crate::transform::{ImageLimits, Part, ToolResult, Turn, digest, limit_images, turns};
 
@@ -39,11 +39,11 @@ pub enum Api {
 
 /// Turns the frames of a stream into events.
 pub(crate) trait Decoder: Send {
-    /// Takes one frame in.
-    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault>;
+    /// Takes one frame.
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), RequestError>;
 
-    /// Takes in that the stream is over, or that the service has said so.
-    fn finish(&mut self, out: &mut Events) -> Result<(), Fault>;
+    /// Ends the blocks that are still open at the end of the answer.
+    fn close(&mut self, _out: &mut Events) {}
 }
 
 impl Api {
@@ -106,7 +106,7 @@ impl Api {
     }
 }
 
-/// Makes the body of a request: what is posted to the service, as JSON.
+/// Makes the body of a request, as JSON.
 pub(crate) fn body(target: &Target, request: &Request) -> Json {
     match target.api {
         Api::AnthropicMessages => anthropic::body(target, request),
@@ -116,7 +116,7 @@ pub(crate) fn body(target: &Target, request: &Request) -> Json {
     }
 }
 
-/// What Anthropic takes, whoever stands in between: 32 MB with everything else, and 5 MiB of one image.
+/// The limits of Anthropic, also behind a gateway: 32 MB for the whole request, 5 MiB for one image.
 const ANTHROPIC_IMAGES: ImageLimits = ImageLimits {
     count: 100,
     bytes: 24 << 20,
@@ -124,10 +124,10 @@ const ANTHROPIC_IMAGES: ImageLimits = ImageLimits {
     side: 8_000,
     side_of_many: Some((20, 2_000)),
 };
-/// What OpenAI takes: 50 MB with everything else. Others who speak like it may take fewer (`mostImages`).
+/// The limits of OpenAI: 50 MB for the whole request. Compatible services may accept fewer (`mostImages`).
 const OPENAI_IMAGES: ImageLimits =
     ImageLimits { count: 500, bytes: 40 << 20, bytes_of_one: 20 << 20, side: u32::MAX, side_of_many: None };
-/// What Gemini takes inside of a request: 20 MB with everything else.
+/// The limits of Gemini: 20 MB for the whole request.
 const GEMINI_IMAGES: ImageLimits =
     ImageLimits { count: 3_000, bytes: 15 << 20, bytes_of_one: 15 << 20, side: u32::MAX, side_of_many: None };
 
@@ -156,21 +156,23 @@ fn conversation(target: &Target, request: &Request) -> Vec<Turn> {
 const DONE: &str = "[DONE]";
 
 /// Gives one frame to a decoder.
-pub(crate) fn decode(decoder: &mut dyn Decoder, frame: &str, out: &mut Events) -> Result<(), Fault> {
+pub(crate) fn decode(decoder: &mut dyn Decoder, frame: &str, out: &mut Events) -> Result<(), RequestError> {
     let data = frame.trim();
     if data == DONE {
-        return decoder.finish(out);
+        return out.finish(decoder);
     }
     if data.is_empty() {
         return Ok(());
     }
     // Half characters, which some servers escape apart, are no reason to give up.
     let doc = Doc::parse(data.as_bytes())
-        .map_err(|error| Fault::Malformed(format!("an event is no JSON: {error}")))?;
+        .map_err(|error| RequestError::Malformed(format!("an event is no JSON: {error}")))?;
     let frame = doc.root().to_serde().unwrap_or_default();
     // Every format may break off with an error in the place of a frame.
-    let complaint = if frame["error"].is_null() { None } else { Complaint::read(0, &frame) };
-    complaint.map_or_else(|| decoder.frame(&frame, out), |complaint| Err(Fault::Complaint(complaint)))
+    match ApiError::read(0, &frame).filter(|_| !frame["error"].is_null()) {
+        Some(error) => Err(RequestError::Api(error)),
+        None => decoder.frame(&frame, out),
+    }
 }
 
 /// The text at a key, or an empty one.

@@ -1,16 +1,16 @@
-//! What is special about a service or a model within its wire format.
+//! The peculiarities of a service or a model within its wire format.
 
 use std::collections::BTreeMap;
 
 use offshoot_agent::model::ThinkingLevel;
 use serde::{Deserialize, Serialize};
 
-/// What is special about a service or a model within its wire format.
+/// The peculiarities of a service or a model within its wire format.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Dialect {
-    /// How it is told how hard to think.
+    /// How the thinking level is sent.
     pub thinking: ThinkingStyle,
     /// The service's own words for thinking levels, where they differ from ours.
     pub level_names: BTreeMap<ThinkingLevel, String>,
@@ -29,7 +29,7 @@ pub struct Dialect {
     pub most_images: Option<usize>,
 }
 
-/// How a model is told how hard to think.
+/// How the thinking level is sent to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

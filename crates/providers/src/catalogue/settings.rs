@@ -36,7 +36,7 @@ pub struct Settings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProviderSettings {
-    /// Where the service is.
+    /// The address of the service.
     pub base_url: Option<String>,
     /// The wire format: `anthropic-messages`, `openai-completions`, `openai-responses` or `google-generative-ai`.
     pub api: Option<String>,
@@ -46,7 +46,7 @@ pub struct ProviderSettings {
     pub key_variables: Vec<String>,
     /// Whether any id behind the name of the provider is a model.
     pub any_model: bool,
-    /// What is special about the service.
+    /// The peculiarities of the service.
     pub dialect: Option<Dialect>,
     /// The models it hosts.
     pub models: Vec<ModelSettings>,
@@ -77,10 +77,10 @@ pub struct ModelSettings {
     /// Whether it reads images.
     #[serde(default)]
     pub reads_images: bool,
-    /// What it costs, in dollars per million tokens.
+    /// Its price, in dollars per million tokens.
     #[serde(default)]
     pub price: Price,
-    /// What is special about it, in place of what is special about the service.
+    /// Its peculiarities, in place of those of the service.
     #[serde(default)]
     pub dialect: Option<Dialect>,
 }
@@ -89,7 +89,7 @@ const USUAL_WINDOW: u64 = 128_000;
 const USUAL_OUTPUT: u64 = 16_384;
 
 impl ProviderSettings {
-    /// Puts what the user says over what is known.
+    /// Puts the settings of the user over the built-in ones.
     pub(super) fn merge(&mut self, user: ProviderSettings) {
         self.base_url = user.base_url.or(self.base_url.take());
         self.api = user.api.or(self.api.take());

@@ -46,7 +46,7 @@ impl CredentialsFile {
         self.write(&file, &entries)
     }
 
-    /// Forgets the key of a provider; tells whether there was one.
+    /// Removes the key of a provider. Returns true if there was one.
     pub fn remove(&self, provider: &str) -> Result<bool> {
         let file = self.lock()?;
         let mut entries = self.read()?;
@@ -72,7 +72,7 @@ impl CredentialsFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Map::new()),
             Err(error) => return Err(failed(error)),
         };
-        // Asked of the open file, so that nobody can put another one in its place in between.
+        // Checked on the open file, so that it cannot be replaced in between.
         if let Some(mode) = exposure(&file).map_err(failed)? {
             return Err(Error::ExposedCredentials { path: self.path.clone(), mode });
         }

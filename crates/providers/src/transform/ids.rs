@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{Said, Turn};
+use super::{AssistantBlock, Turn};
 
 /// Makes the ids of all calls of a conversation unique, and gives each result the id of its call.
 ///
@@ -22,7 +22,7 @@ pub(super) fn make_unique(turns: &mut [Turn]) {
             Turn::Assistant(blocks) => {
                 open.clear();
                 for block in blocks {
-                    let Said::Call { id, .. } = block else { continue };
+                    let AssistantBlock::Call { id, .. } = block else { continue };
                     let kept = call_part(id).to_owned();
                     *id = unique(std::mem::take(id), &mut used, &mut numbers);
                     open.entry(kept).or_default().push_back(id.clone());

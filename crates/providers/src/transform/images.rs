@@ -1,15 +1,15 @@
 //! How many images go into one request, and how large they may be.
 //!
-//! What stands in a session goes along with every turn, so a service that refuses one image too many, or one that is
-//! too large, refuses everything from then on. Images that do not fit become a line; the session keeps them. The
-//! oldest ones go first, and several at once: what stands in front should stay the same for as long as possible.
+//! Every request contains all images of the path, so one image too many makes the service refuse all further requests.
+//! Images that do not fit become a line; the session keeps them. The oldest ones are replaced first, several at once, so
+//! that the beginning of the request changes rarely.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::{Part, Turn};
 
-/// What a service takes. Bytes are those of base64, which is how images travel.
+/// The limits of a service. Bytes are those of base64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ImageLimits {
     /// How many.

@@ -26,15 +26,15 @@ fn answer(provider: &str, api: &str, model: &str, content: Json) -> Message {
     Message::parse_unchecked(message.to_string()).unwrap()
 }
 
-fn blocks(message: Message) -> Vec<Said> {
+fn blocks(message: Message) -> Vec<AssistantBlock> {
     match turns(&spec(), &[message]).pop() {
         Some(Turn::Assistant(blocks)) => blocks,
         other => panic!("no answer but {other:?}"),
     }
 }
 
-fn plain(text: &str) -> Said {
-    Said::Text { text: text.into(), signature: None }
+fn plain(text: &str) -> AssistantBlock {
+    AssistantBlock::Text { text: text.into(), signature: None }
 }
 
 #[test]
@@ -47,13 +47,13 @@ fn signatures_go_only_to_the_model_that_made_them() {
     let same = blocks(answer("p", "a", "m", content.clone()));
     let thinking =
         Thinking { text: "hm".into(), signature: Some("s1".into()), is_redacted: false, details: None };
-    assert_eq!(same[0], Said::Thinking(thinking));
-    assert_eq!(same[1], Said::Text { text: "yes".into(), signature: Some("s2".into()) });
-    assert!(matches!(&same[2], Said::Call { id, signature: Some(_), .. } if id == "c|i"));
+    assert_eq!(same[0], AssistantBlock::Thinking(thinking));
+    assert_eq!(same[1], AssistantBlock::Text { text: "yes".into(), signature: Some("s2".into()) });
+    assert!(matches!(&same[2], AssistantBlock::Call { id, signature: Some(_), .. } if id == "c|i"));
     for (provider, api, model) in [("x", "a", "m"), ("p", "x", "m"), ("p", "a", "x")] {
         let other = blocks(answer(provider, api, model, content.clone()));
         assert_eq!(other[..2], [plain("hm"), plain("yes")]);
-        assert!(matches!(&other[2], Said::Call { id, signature: None, .. } if id == "c"));
+        assert!(matches!(&other[2], AssistantBlock::Call { id, signature: None, .. } if id == "c"));
     }
 }
 
@@ -61,7 +61,7 @@ fn signatures_go_only_to_the_model_that_made_them() {
 fn what_another_model_thought_in_secret_is_left_out_and_so_is_an_answer_that_says_nothing() {
     let sealed = json!([{"type": "thinking", "thinking": "", "thinkingSignature": "s", "redacted": true}]);
     assert_eq!(turns(&spec(), &[answer("x", "a", "m", sealed.clone())]), []);
-    assert!(matches!(blocks(answer("p", "a", "m", sealed))[..], [Said::Thinking(_)]));
+    assert!(matches!(blocks(answer("p", "a", "m", sealed))[..], [AssistantBlock::Thinking(_)]));
     assert_eq!(turns(&spec(), &[answer("p", "a", "m", json!([{"type": "text", "text": " "}]))]), []);
     assert_eq!(turns(&spec(), &[Message::user("").with_time(Timestamp::from_millis(0))]), []);
 }
@@ -106,7 +106,12 @@ fn damaged_messages_are_read_as_far_as_they_can_be() {
             {"type": "thinking", "thinking": null},
         ]),
     );
-    let call = Said::Call { id: String::new(), name: String::new(), arguments: json!({}), signature: None };
+    let call = AssistantBlock::Call {
+        id: String::new(),
+        name: String::new(),
+        arguments: json!({}),
+        signature: None,
+    };
     assert_eq!(blocks(odd), [call]);
     assert_eq!(blocks(answer("p", "a", "m", json!("old text"))), [plain("old text")]);
     assert_eq!(turns(&spec(), &[answer("p", "a", "m", json!(null))]), []);

@@ -5,21 +5,23 @@
 
 use std::collections::HashMap;
 
-use offshoot_agent::model::{BlockStart, Request, StopReason, ThinkingLevel, Usage};
+use offshoot_agent::model::{BlockStart, Request, StopReason, Usage};
 use serde_json::{Map, Value as Json, json};
 
 use super::events::{Events, fields};
 use super::{Decoder, conversation, level, level_word, max_output, number, text};
 use crate::catalogue::{Target, ThinkingStyle};
-use crate::fault::Fault;
-use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id};
+use crate::request_error::RequestError;
+use crate::transform::{AssistantBlock, Part, Thinking, ToolResult, Turn, fitting_id};
 
 /// The version of the format, and thinking between calls of tools.
 pub(super) const HEADERS: &[(&str, &str)] =
     &[("anthropic-version", "2023-06-01"), ("anthropic-beta", "interleaved-thinking-2025-05-14")];
 
 const LONGEST_ID: usize = 64;
-/// What a budget must leave for the answer itself, and the smallest budget there is.
+/// The tokens for thinking, by level.
+const BUDGETS: [u64; 7] = [0, SMALLEST_BUDGET, 4_096, 10_240, 20_480, 32_768, 61_440];
+/// The tokens that a budget must leave for the answer, and the smallest budget.
 const SMALLEST_BUDGET: u64 = 1_024;
 
 /// Makes the body of a request.
@@ -64,7 +66,7 @@ fn add_thinking(body: &mut Json, target: &Target, request: &Request, max_tokens:
             None => body["thinking"] = json!({"type": "disabled"}),
         },
         ThinkingStyle::Usual | ThinkingStyle::Nested => {
-            let budget = budget(level).min(max_tokens.saturating_sub(SMALLEST_BUDGET));
+            let budget = BUDGETS[level as usize].min(max_tokens.saturating_sub(SMALLEST_BUDGET));
             if budget >= SMALLEST_BUDGET {
                 body["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
             }
@@ -73,29 +75,14 @@ fn add_thinking(body: &mut Json, target: &Target, request: &Request, max_tokens:
     }
 }
 
-fn budget(level: ThinkingLevel) -> u64 {
-    match level {
-        ThinkingLevel::Off => 0,
-        ThinkingLevel::Minimal => SMALLEST_BUDGET,
-        ThinkingLevel::Low => 4_096,
-        ThinkingLevel::Medium => 10_240,
-        ThinkingLevel::High => 20_480,
-        ThinkingLevel::Xhigh => 32_768,
-        ThinkingLevel::Max => 61_440,
-    }
-}
-
 fn message(turn: &Turn) -> Json {
-    match turn {
-        Turn::User(parts) => json!({"role": "user", "content": parts.iter().map(part).collect::<Vec<_>>()}),
-        Turn::Assistant(blocks) => {
-            json!({"role": "assistant", "content": blocks.iter().map(said).collect::<Vec<_>>()})
-        }
-        // All results of an answer belong into one message: apart, the model learns to call one tool at a time.
-        Turn::Results(results) => {
-            json!({"role": "user", "content": results.iter().map(result).collect::<Vec<_>>()})
-        }
-    }
+    let (role, content): (_, Vec<Json>) = match turn {
+        Turn::User(parts) => ("user", parts.iter().map(part).collect()),
+        Turn::Assistant(blocks) => ("assistant", blocks.iter().map(said).collect()),
+        // All results of an answer are one message: with several, the model learns to call one tool at a time.
+        Turn::Results(results) => ("user", results.iter().map(result).collect()),
+    };
+    json!({"role": role, "content": content})
 }
 
 fn part(part: &Part) -> Json {
@@ -107,11 +94,11 @@ fn part(part: &Part) -> Json {
     }
 }
 
-fn said(said: &Said) -> Json {
+fn said(said: &AssistantBlock) -> Json {
     match said {
-        Said::Text { text, .. } => json!({"type": "text", "text": text}),
-        Said::Thinking(thinking) => thought(thinking),
-        Said::Call { id, name, arguments, .. } => {
+        AssistantBlock::Text { text, .. } => json!({"type": "text", "text": text}),
+        AssistantBlock::Thinking(thinking) => thought(thinking),
+        AssistantBlock::Call { id, name, arguments, .. } => {
             json!({"type": "tool_use", "id": fitting_id(id, LONGEST_ID), "name": name, "input": arguments})
         }
     }
@@ -145,7 +132,6 @@ fn result(result: &ToolResult) -> Json {
 pub(super) struct AnthropicDecoder {
     open: HashMap<u64, Open>,
     usage: Usage,
-    stop: Option<StopReason>,
 }
 
 /// A block that is not complete.
@@ -159,7 +145,7 @@ struct Open {
 }
 
 impl Decoder for AnthropicDecoder {
-    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), RequestError> {
         match text(frame, "type") {
             "message_start" => {
                 out.begin(text(&frame["message"], "id"));
@@ -170,17 +156,13 @@ impl Decoder for AnthropicDecoder {
             "content_block_stop" => self.end(frame, out),
             "message_delta" => {
                 self.count(&frame["usage"], out);
-                return self.stop(text(&frame["delta"], "stop_reason"));
+                return stop(text(&frame["delta"], "stop_reason"), out);
             }
-            "message_stop" => return self.finish(out),
+            "message_stop" => return out.finish(self),
             // `ping`, and what comes in later versions.
             _ => {}
         }
         Ok(())
-    }
-
-    fn finish(&mut self, out: &mut Events) -> Result<(), Fault> {
-        out.stop(self.stop)
     }
 }
 
@@ -248,17 +230,17 @@ impl AnthropicDecoder {
         }
         out.end(open.index, fields);
     }
+}
 
-    fn stop(&mut self, reason: &str) -> Result<(), Fault> {
-        self.stop = match reason {
-            "" => return Ok(()),
-            "tool_use" => Some(StopReason::ToolUse),
-            "max_tokens" | "model_context_window_exceeded" => Some(StopReason::Length),
-            "refusal" => return Err(Fault::refusal("the model declined to answer")),
-            _ => Some(StopReason::Stop),
-        };
-        Ok(())
-    }
+fn stop(reason: &str, out: &mut Events) -> Result<(), RequestError> {
+    out.stop = match reason {
+        "" => return Ok(()),
+        "tool_use" => Some(StopReason::ToolUse),
+        "max_tokens" | "model_context_window_exceeded" => Some(StopReason::Length),
+        "refusal" => return Err(RequestError::refusal("the model declined to answer")),
+        _ => Some(StopReason::Stop),
+    };
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,16 +3,17 @@
 //! The format has one text and one list of calls per answer, so borders between blocks are lost on the way back.
 //! Thoughts go back under the name under which they came, which sessions keep as their signature.
 
-mod decoder;
+use offshoot_agent::model::{BlockStart, Request, StopReason, ThinkingLevel, ToolSpec, Usage};
+use serde_json::{Map, Value as Json, json};
 
-use offshoot_agent::model::{Request, ThinkingLevel, ToolSpec};
-use serde_json::{Value as Json, json};
-
-use super::{cache_key, conversation, data_url, images_behind, level, level_word, max_output};
+use super::events::{Events, fields};
+use super::{
+    Decoder, cache_key, conversation, data_url, images_behind, items, level, level_word, max_output, number,
+    text, usage,
+};
 use crate::catalogue::{Dialect, Target, ThinkingStyle};
-use crate::transform::{Part, Said, ToolResult, Turn, exact_id, fitting_id};
-
-pub(super) use decoder::CompletionsDecoder;
+use crate::request_error::RequestError;
+use crate::transform::{AssistantBlock, DETAILS, Part, ToolResult, Turn, exact_id, fitting_id};
 
 /// The fields in which services send thoughts.
 const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
@@ -93,7 +94,7 @@ fn add_turn(messages: &mut Vec<Json>, dialect: &Dialect, turn: &Turn) {
     }
 }
 
-/// What a user says: plain text if it is one, for small servers read nothing else.
+/// Returns the content of a prompt. A single text stays a plain string, because small servers read nothing else.
 fn shown(dialect: &Dialect, parts: &[Part]) -> Json {
     if let [Part::Text(text)] = parts {
         return content(dialect, text);
@@ -111,16 +112,18 @@ fn part(part: &Part) -> Json {
 }
 
 /// The one message of an answer; none if it has neither text nor calls.
-fn answer(dialect: &Dialect, blocks: &[Said]) -> Option<Json> {
+fn answer(dialect: &Dialect, blocks: &[AssistantBlock]) -> Option<Json> {
     let (mut texts, mut calls) = (Vec::new(), Vec::new());
     let mut thoughts = None;
     for block in blocks {
         match block {
-            Said::Text { text, .. } => texts.push(text.as_str()),
-            Said::Thinking(thinking) => {
+            AssistantBlock::Text { text, .. } => texts.push(text.as_str()),
+            AssistantBlock::Thinking(thinking) => {
                 add_thought(&mut thoughts, thinking.signature.as_deref(), &thinking.text);
             }
-            Said::Call { id, name, arguments, .. } => calls.push(call(dialect, id, name, arguments)),
+            AssistantBlock::Call { id, name, arguments, .. } => {
+                calls.push(call(dialect, id, name, arguments));
+            }
         }
     }
     if texts.is_empty() && calls.is_empty() {
@@ -140,14 +143,14 @@ fn answer(dialect: &Dialect, blocks: &[Said]) -> Option<Json> {
     Some(message)
 }
 
-/// What a gateway wants to have back as it came; pi keeps it with the call it belongs to.
-fn details(block: &Said) -> Vec<Json> {
+/// Returns the details that a gateway requires unchanged; pi stores them with the call that they belong to.
+fn details(block: &AssistantBlock) -> Vec<Json> {
     match block {
-        Said::Text { .. } => Vec::new(),
-        Said::Thinking(thinking) => {
+        AssistantBlock::Text { .. } => Vec::new(),
+        AssistantBlock::Thinking(thinking) => {
             thinking.details.iter().filter_map(Json::as_array).flatten().cloned().collect()
         }
-        Said::Call { signature, .. } => {
+        AssistantBlock::Call { signature, .. } => {
             signature.iter().filter_map(|text| serde_json::from_str(text).ok()).collect()
         }
     }
@@ -186,6 +189,205 @@ fn tool_message(dialect: &Dialect, result: &ToolResult) -> Json {
 fn images(results: &[ToolResult]) -> Option<Json> {
     let content = images_behind(results, part);
     (!content.is_empty()).then(|| json!({"role": "user", "content": content}))
+}
+
+/// Turns frames into events.
+#[derive(Debug, Default)]
+pub(super) struct CompletionsDecoder {
+    /// The text or the thoughts that grow, and the field they come in.
+    open: Option<(usize, &'static str)>,
+    calls: Vec<Call>,
+    details: Vec<Json>,
+}
+
+/// A call while it grows.
+#[derive(Debug, Default)]
+struct Call {
+    number: Option<u64>,
+    id: String,
+    name: String,
+    /// Its block, as soon as its name is known.
+    index: Option<usize>,
+    /// Arguments that came before the name.
+    early: String,
+}
+
+const TEXT: &str = "content";
+/// Thoughts that come as a part of the content. They are not sent back: Mistral refuses fields it does not know.
+const THOUGHT_PART: &str = "thinking";
+/// The fields of details that come in pieces.
+const GROWING: [&str; 3] = ["text", "summary", "data"];
+
+impl Decoder for CompletionsDecoder {
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), RequestError> {
+        out.begin(text(frame, "id"));
+        let choice = &frame["choices"][0];
+        for counts in [&frame["usage"], &choice["usage"]] {
+            if counts.is_object() {
+                out.usage(usage_of(counts));
+            }
+        }
+        self.delta(&choice["delta"], out);
+        stop(text(choice, "finish_reason"), out)
+    }
+
+    fn close(&mut self, out: &mut Events) {
+        self.close_run(out);
+        for index in self.calls.iter().filter_map(|call| call.index) {
+            out.end(index, Map::new());
+        }
+        self.add_details(out);
+    }
+}
+
+impl CompletionsDecoder {
+    fn delta(&mut self, delta: &Json, out: &mut Events) {
+        // Gateways send the same thoughts under two names.
+        if let Some(field) = THOUGHTS.into_iter().find(|field| !text(delta, field).is_empty()) {
+            self.grow(field, text(delta, field), out);
+        }
+        for key in [TEXT, "refusal"] {
+            self.grow(TEXT, text(delta, key), out);
+        }
+        items(delta, TEXT).for_each(|part| self.part(part, out));
+        items(delta, "tool_calls").for_each(|call| self.call(call, out));
+        for detail in items(delta, "reasoning_details") {
+            out.count(detail.to_string().len());
+            self.detail(detail);
+        }
+    }
+
+    /// Takes a part of a list, which Mistral sends in place of a text while a model thinks.
+    fn part(&mut self, part: &Json, out: &mut Events) {
+        self.grow(TEXT, text(part, "text"), out);
+        for thought in items(part, "thinking") {
+            self.grow(THOUGHT_PART, text(thought, "text"), out);
+        }
+    }
+
+    /// Lets the text or the thoughts grow; a change from one to the other ends a block and begins one.
+    fn grow(&mut self, field: &'static str, said: &str, out: &mut Events) {
+        if said.is_empty() {
+            return;
+        }
+        if self.open.is_none_or(|(_, open)| open != field) {
+            self.close_run(out);
+            let block = if field == TEXT { BlockStart::Text } else { BlockStart::Thinking };
+            self.open = Some((out.start(block), field));
+        }
+        if let Some((index, _)) = self.open {
+            out.delta(index, said);
+        }
+    }
+
+    /// Ends the text or the thoughts that grow.
+    fn close_run(&mut self, out: &mut Events) {
+        let Some((index, field)) = self.open.take() else { return };
+        let signature = if field == TEXT { String::new() } else { field.to_owned() };
+        out.end(index, fields([("thinkingSignature", signature)]));
+    }
+
+    fn call(&mut self, delta: &Json, out: &mut Events) {
+        self.close_run(out);
+        let known = self.calls.len();
+        let place = self.place(delta);
+        // A call without a name begins no block, and is kept all the same.
+        out.count((self.calls.len() - known) * size_of::<Call>());
+        let call = &mut self.calls[place];
+        let function = &delta["function"];
+        if call.name.is_empty() {
+            call.name = text(function, "name").into();
+        }
+        // Small servers send an object where a text belongs.
+        let arguments = match &function["arguments"] {
+            object @ Json::Object(_) => object.to_string(),
+            _ => text(function, "arguments").to_owned(),
+        };
+        match call.index {
+            Some(index) => out.delta(index, &arguments),
+            None if call.name.is_empty() => {
+                out.count(arguments.len());
+                call.early.push_str(&arguments);
+            }
+            None => {
+                let id = if call.id.is_empty() { format!("call_{}", out.calls) } else { call.id.clone() };
+                let index = out.start(BlockStart::ToolCall { id, name: call.name.clone() });
+                call.index = Some(index);
+                out.delta(index, &std::mem::take(&mut call.early));
+                out.delta(index, &arguments);
+            }
+        }
+    }
+
+    /// Finds the call that a delta belongs to (by its number, by its id, or the last one), or begins one.
+    fn place(&mut self, delta: &Json) -> usize {
+        let (number, id) = (delta["index"].as_u64(), text(delta, "id"));
+        let is_same = |call: &Call| match number {
+            // Some servers number all calls zero and distinguish them by their ids.
+            Some(_) => call.number == number && (id.is_empty() || call.id.is_empty() || call.id == id),
+            None => id.is_empty() || call.id == id,
+        };
+        if let Some(place) = self.calls.iter().rposition(is_same) {
+            if self.calls[place].id.is_empty() {
+                self.calls[place].id = id.to_owned();
+            }
+            return place;
+        }
+        self.calls.push(Call { number, id: id.to_owned(), ..Call::default() });
+        self.calls.len() - 1
+    }
+
+    /// Joins the pieces of the details that OpenRouter requires back.
+    fn detail(&mut self, piece: &Json) {
+        let is_same = |known: &&mut Json| {
+            piece["index"].is_number() && known["index"] == piece["index"] && known["type"] == piece["type"]
+        };
+        let Some(known) = self.details.iter_mut().find(is_same) else {
+            self.details.push(piece.clone());
+            return;
+        };
+        for (key, value) in piece.as_object().into_iter().flatten() {
+            match (&mut known[key], value) {
+                (Json::String(begun), Json::String(more)) if GROWING.contains(&&**key) => {
+                    begun.push_str(more);
+                }
+                (_, Json::Null) => {}
+                (known, value) => *known = value.clone(),
+            }
+        }
+    }
+
+    /// Stores the details if the thoughts alone do not suffice to restore them.
+    fn add_details(&mut self, out: &mut Events) {
+        let details = std::mem::take(&mut self.details);
+        let has = |detail: &Json, key: &str| detail[key].as_str().is_some_and(|text| !text.is_empty());
+        let is_sealed = |detail: &Json| has(detail, "signature") || has(detail, "data");
+        if details.iter().any(is_sealed) {
+            let index = out.start(BlockStart::Thinking);
+            out.end(index, Map::from_iter([(DETAILS.to_owned(), details.into())]));
+        }
+    }
+}
+
+fn stop(reason: &str, out: &mut Events) -> Result<(), RequestError> {
+    out.stop = match reason {
+        "" => return Ok(()),
+        "length" => Some(StopReason::Length),
+        "tool_calls" | "function_call" => Some(StopReason::ToolUse),
+        "content_filter" => return Err(RequestError::refusal("the service filtered the answer")),
+        "error" | "network_error" | "model_context_window_exceeded" => return Err(RequestError::api(reason)),
+        _ => Some(StopReason::Stop),
+    };
+    Ok(())
+}
+
+/// Reads counts; of two spellings for cached tokens the first is that of OpenAI.
+fn usage_of(counts: &Json) -> Usage {
+    let details = &counts["prompt_tokens_details"];
+    let cached = details["cached_tokens"].as_u64();
+    let cache_read = cached.unwrap_or_else(|| number(counts, "prompt_cache_hit_tokens"));
+    let output = number(counts, "completion_tokens");
+    usage(number(counts, "prompt_tokens"), output, cache_read, number(details, "cache_write_tokens"))
 }
 
 #[cfg(test)]

@@ -5,15 +5,17 @@ use std::collections::VecDeque;
 use offshoot_agent::model::{AnswerEvent, BlockEnd, BlockStart, StopReason, Usage};
 use serde_json::{Map, Value as Json};
 
-use crate::fault::Fault;
+use super::Decoder;
+use crate::request_error::RequestError;
 
 /// Events that wait to be taken.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     waiting: VecDeque<AnswerEvent>,
     has_begun: bool,
-    /// True once the answer has ended.
-    pub(crate) has_ended: bool,
+    has_ended: bool,
+    /// The reason to stop that the service gave.
+    pub(crate) stop: Option<StopReason>,
     blocks: usize,
     /// How many tools were called.
     pub(crate) calls: usize,
@@ -72,13 +74,14 @@ impl Events {
         self.waiting.push_back(AnswerEvent::Usage(usage));
     }
 
-    /// The stream is over: ends the answer, or fails if the service gave no reason to stop. Only the first call counts.
-    /// An answer that calls tools ends for them, whatever the service says.
-    pub(crate) fn stop(&mut self, stop: Option<StopReason>) -> Result<(), Fault> {
-        let Some(stop) = stop else {
-            return Err(Fault::BrokenOff("the stream ended before the answer did".into()));
+    /// Ends the answer, or fails if the service gave no reason to stop. Only the first call counts. An answer with tool
+    /// calls always ends with [`StopReason::ToolUse`], unless it was cut off.
+    pub(crate) fn finish(&mut self, decoder: &mut dyn Decoder) -> Result<(), RequestError> {
+        let Some(stop) = self.stop else {
+            return Err(RequestError::BrokenOff("the stream ended before the answer did".into()));
         };
         if !std::mem::replace(&mut self.has_ended, true) {
+            decoder.close(self);
             let stop = if stop == StopReason::Stop && self.calls > 0 { StopReason::ToolUse } else { stop };
             self.waiting.push_back(AnswerEvent::End { stop });
         }

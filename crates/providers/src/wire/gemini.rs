@@ -3,18 +3,20 @@
 //! An answer is a list of parts, each of which may be signed; signatures go back on the parts on which they came. The
 //! format has no ids for calls that all models read: results are found by name and order.
 
-mod decoder;
-
-use offshoot_agent::model::{Request, ThinkingLevel, ToolSpec};
+use offshoot_agent::model::{BlockStart, Request, StopReason, ThinkingLevel, ToolSpec};
 use serde_json::{Value as Json, json};
 
-use super::{conversation, images_behind, level, level_word, max_output};
+use super::events::{Events, fields};
+use super::{
+    Decoder, conversation, images_behind, items, level, level_word, max_output, number, text, usage,
+};
 use crate::catalogue::{Target, ThinkingStyle};
-use crate::transform::{Part, Said, ToolResult, Turn};
+use crate::request_error::RequestError;
+use crate::transform::{AssistantBlock, Part, ToolResult, Turn};
 
-pub(super) use decoder::GeminiDecoder;
-
-/// What the service takes in the place of a signature for a call that it has not made itself.
+/// The tokens for thinking, by level.
+const BUDGETS: [u64; 7] = [0, 512, 2_048, 8_192, 24_576, 24_576, 24_576];
+/// The signature that the service accepts for a call of another model.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 /// Makes the body of a request.
@@ -51,18 +53,8 @@ fn thinking(target: &Target, request: &Request) -> Option<Json> {
             Some(json!({"thinkingBudget": 0}))
         }
         ThinkingStyle::Usual | ThinkingStyle::Nested => {
-            Some(json!({"includeThoughts": true, "thinkingBudget": budget(level)}))
+            Some(json!({"includeThoughts": true, "thinkingBudget": BUDGETS[level as usize]}))
         }
-    }
-}
-
-fn budget(level: ThinkingLevel) -> u64 {
-    match level {
-        ThinkingLevel::Off => 0,
-        ThinkingLevel::Minimal => 512,
-        ThinkingLevel::Low => 2_048,
-        ThinkingLevel::Medium => 8_192,
-        ThinkingLevel::High | ThinkingLevel::Xhigh | ThinkingLevel::Max => 24_576,
     }
 }
 
@@ -87,15 +79,15 @@ fn part(part: &Part) -> Json {
     }
 }
 
-fn answer(target: &Target, blocks: &[Said]) -> Vec<Json> {
+fn answer(target: &Target, blocks: &[AssistantBlock]) -> Vec<Json> {
     let wants_signature = target.dialect.thinking == ThinkingStyle::Word;
     let mut is_first_call = true;
-    let part = |block: &Said| match block {
-        Said::Text { text, signature } => signed(json!({"text": text}), signature.as_deref()),
-        Said::Thinking(thinking) => {
+    let part = |block: &AssistantBlock| match block {
+        AssistantBlock::Text { text, signature } => signed(json!({"text": text}), signature.as_deref()),
+        AssistantBlock::Thinking(thinking) => {
             signed(json!({"thought": true, "text": thinking.text}), thinking.signature.as_deref())
         }
-        Said::Call { name, arguments, signature, .. } => {
+        AssistantBlock::Call { name, arguments, signature, .. } => {
             // Only the first call of an answer must be signed, and these models refuse one that is not.
             let stand_in = Some(UNSIGNED).filter(|_| wants_signature && is_first_call);
             is_first_call = false;
@@ -135,6 +127,111 @@ fn result(result: &ToolResult, with_images: bool) -> Json {
         response["parts"] = images.into();
     }
     json!({"functionResponse": response})
+}
+
+/// Turns frames into events.
+#[derive(Debug, Default)]
+pub(super) struct GeminiDecoder {
+    response_id: String,
+    open: Option<Open>,
+}
+
+/// The text or the thoughts that grow.
+#[derive(Debug)]
+struct Open {
+    index: usize,
+    is_thought: bool,
+    signature: String,
+}
+
+impl Decoder for GeminiDecoder {
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), RequestError> {
+        out.begin(text(frame, "responseId"));
+        if self.response_id.is_empty() {
+            self.response_id = text(frame, "responseId").into();
+        }
+        let counts = &frame["usageMetadata"];
+        if counts.is_object() {
+            // The tokens of the answer do not contain the thoughts.
+            let input = number(counts, "promptTokenCount") + number(counts, "toolUsePromptTokenCount");
+            let output = number(counts, "candidatesTokenCount") + number(counts, "thoughtsTokenCount");
+            out.usage(usage(input, output, number(counts, "cachedContentTokenCount"), 0));
+        }
+        let blocked = text(&frame["promptFeedback"], "blockReason");
+        if !blocked.is_empty() {
+            return Err(RequestError::refusal(&format!("the service blocked the prompt: {blocked}")));
+        }
+        let candidate = &frame["candidates"][0];
+        items(&candidate["content"], "parts").for_each(|part| self.part(part, out));
+        stop(text(candidate, "finishReason"), out)
+    }
+
+    fn close(&mut self, out: &mut Events) {
+        let Some(open) = self.open.take() else { return };
+        let key = if open.is_thought { "thinkingSignature" } else { "textSignature" };
+        out.end(open.index, fields([(key, open.signature)]));
+    }
+}
+
+impl GeminiDecoder {
+    fn part(&mut self, part: &Json, out: &mut Events) {
+        let (signature, call) = (text(part, "thoughtSignature"), &part["functionCall"]);
+        if call.is_object() {
+            self.close(out);
+            self.call(call, signature, out);
+        } else if let Some(said) = part["text"].as_str() {
+            self.grow(part["thought"] == true, said, signature, out);
+        }
+    }
+
+    /// A call comes whole.
+    fn call(&self, call: &Json, signature: &str, out: &mut Events) {
+        let id = match (text(call, "id"), self.response_id.as_str()) {
+            ("", "") => format!("call_{}", out.calls),
+            ("", response) => format!("{response}_{}", out.calls),
+            (id, _) => id.to_owned(),
+        };
+        let index = out.start(BlockStart::ToolCall { id, name: text(call, "name").into() });
+        if call["args"].is_object() {
+            out.delta(index, &call["args"].to_string());
+        }
+        out.end(index, fields([("thoughtSignature", signature.to_owned())]));
+    }
+
+    /// Adds to the text or the thoughts; a part after a signature begins a new block.
+    fn grow(&mut self, is_thought: bool, said: &str, signature: &str, out: &mut Events) {
+        let goes_on =
+            |open: &Open| open.is_thought == is_thought && (open.signature.is_empty() || said.is_empty());
+        if !self.open.as_ref().is_some_and(goes_on) {
+            if said.is_empty() && signature.is_empty() {
+                return;
+            }
+            self.close(out);
+            let block = if is_thought { BlockStart::Thinking } else { BlockStart::Text };
+            self.open = Some(Open { index: out.start(block), is_thought, signature: String::new() });
+        }
+        if let Some(open) = &mut self.open {
+            out.delta(open.index, said);
+            if !signature.is_empty() {
+                open.signature = signature.into();
+            }
+        }
+    }
+}
+
+/// Takes the reason to stop. Counts may follow it, so the answer ends with the stream.
+fn stop(reason: &str, out: &mut Events) -> Result<(), RequestError> {
+    out.stop = match reason {
+        "" | "FINISH_REASON_UNSPECIFIED" => return Ok(()),
+        "STOP" => Some(StopReason::Stop),
+        "MAX_TOKENS" => Some(StopReason::Length),
+        // A second request may succeed.
+        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "OTHER" => {
+            return Err(RequestError::api(&format!("the answer ended with {reason}")));
+        }
+        other => return Err(RequestError::refusal(&format!("the service stopped the answer: {other}"))),
+    };
+    Ok(())
 }
 
 #[cfg(test)]

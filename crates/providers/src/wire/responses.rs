@@ -4,16 +4,18 @@
 //! its block, and the ids of texts and calls, so that the same model gets its items back as they were. Nothing is
 //! stored at the service.
 
-mod decoder;
+use std::collections::HashMap;
 
-use offshoot_agent::model::{Request, ToolSpec};
-use serde_json::{Value as Json, json};
+use offshoot_agent::model::{BlockStart, Request, StopReason, ToolSpec};
+use serde_json::{Map, Value as Json, json};
 
-use super::{cache_key, conversation, data_url, level, level_word, max_output};
+use super::events::{Events, fields};
+use super::{
+    Decoder, cache_key, conversation, data_url, items, level, level_word, max_output, number, text, usage,
+};
 use crate::catalogue::{Target, ThinkingStyle};
-use crate::transform::{Part, Said, Thinking, ToolResult, Turn, fitting_id, item_id};
-
-pub(super) use decoder::ResponsesDecoder;
+use crate::request_error::{ApiError, RequestError};
+use crate::transform::{AssistantBlock, Part, Thinking, ToolResult, Turn, fitting_id, item_id};
 
 const LONGEST_ID: usize = 64;
 /// The service takes no smaller limit.
@@ -36,7 +38,7 @@ pub(super) fn body(target: &Target, request: &Request) -> Json {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     let turns = conversation(target, request);
-    body["input"] = turns.iter().flat_map(items).collect();
+    body["input"] = turns.iter().flat_map(turn_items).collect();
     body
 }
 
@@ -57,7 +59,7 @@ fn tool(tool: &ToolSpec) -> Json {
     })
 }
 
-fn items(turn: &Turn) -> Vec<Json> {
+fn turn_items(turn: &Turn) -> Vec<Json> {
     match turn {
         Turn::User(parts) => {
             vec![json!({"role": "user", "content": parts.iter().map(part).collect::<Vec<_>>()})]
@@ -67,11 +69,11 @@ fn items(turn: &Turn) -> Vec<Json> {
     }
 }
 
-fn said(said: &Said) -> Option<Json> {
+fn said(said: &AssistantBlock) -> Option<Json> {
     match said {
-        Said::Text { text, signature } => Some(text_item(text, signature.as_deref())),
-        Said::Thinking(thinking) => thought(thinking),
-        Said::Call { id, name, arguments, .. } => Some(call_item(id, name, arguments)),
+        AssistantBlock::Text { text, signature } => Some(text_item(text, signature.as_deref())),
+        AssistantBlock::Thinking(thinking) => thought(thinking),
+        AssistantBlock::Call { id, name, arguments, .. } => Some(call_item(id, name, arguments)),
     }
 }
 
@@ -132,6 +134,142 @@ fn result(result: &ToolResult) -> Json {
         (Some(_), _) => failure.into_iter().chain(result.parts.iter().map(part)).collect(),
     };
     json!({"type": "function_call_output", "call_id": fitting_id(&result.id, LONGEST_ID), "output": output})
+}
+
+/// Turns frames into events.
+#[derive(Debug, Default)]
+pub(super) struct ResponsesDecoder {
+    open: HashMap<u64, Open>,
+}
+
+/// An item that is not complete.
+#[derive(Debug)]
+struct Open {
+    index: usize,
+    /// Whether anything has come in pieces; if not, the complete item says it all.
+    has_grown: bool,
+    /// Which part of the thoughts or the text grows.
+    part: u64,
+}
+
+impl Decoder for ResponsesDecoder {
+    fn frame(&mut self, frame: &Json, out: &mut Events) -> Result<(), RequestError> {
+        match text(frame, "type") {
+            "response.created" => out.begin(text(&frame["response"], "id")),
+            "response.output_item.added" => self.start(frame, out),
+            "response.output_item.done" => self.end(frame, out),
+            "response.reasoning_summary_text.delta" => self.delta(frame, "summary_index", out),
+            "response.reasoning_text.delta" | "response.output_text.delta" | "response.refusal.delta" => {
+                self.delta(frame, "content_index", out);
+            }
+            "response.function_call_arguments.delta" => self.delta(frame, "", out),
+            "response.completed" | "response.incomplete" | "response.done" => {
+                return self.complete(&frame["response"], out);
+            }
+            "response.failed" => return Err(failure(&frame["response"])),
+            "error" => return Err(failure(&json!({"error": frame}))),
+            // Repetitions of what has come in pieces, and what comes in later versions.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl ResponsesDecoder {
+    fn start(&mut self, frame: &Json, out: &mut Events) {
+        if let Some(block) = block(&frame["item"]) {
+            let index = out.start(block);
+            self.open.insert(number(frame, "output_index"), Open { index, has_grown: false, part: 0 });
+        }
+    }
+
+    fn delta(&mut self, frame: &Json, part_key: &str, out: &mut Events) {
+        let Some(open) = self.open.get_mut(&number(frame, "output_index")) else { return };
+        let part = number(frame, part_key);
+        if part != open.part && open.has_grown {
+            out.delta(open.index, PARTS);
+        }
+        open.part = part;
+        open.has_grown = true;
+        out.delta(open.index, text(frame, "delta"));
+    }
+
+    fn end(&mut self, frame: &Json, out: &mut Events) {
+        let number = number(frame, "output_index");
+        if !self.open.contains_key(&number) {
+            self.start(frame, out);
+        }
+        let Some(open) = self.open.remove(&number) else { return };
+        let item = &frame["item"];
+        if !open.has_grown {
+            out.delta(open.index, &whole(item));
+        }
+        out.end(open.index, signature(item));
+    }
+
+    fn complete(&mut self, response: &Json, out: &mut Events) -> Result<(), RequestError> {
+        let counts = &response["usage"];
+        if counts.is_object() {
+            let (input, details) = (number(counts, "input_tokens"), &counts["input_tokens_details"]);
+            let (read, write) = (number(details, "cached_tokens"), number(details, "cache_write_tokens"));
+            out.usage(usage(input, number(counts, "output_tokens"), read, write));
+        }
+        let reason = text(&response["incomplete_details"], "reason");
+        out.stop = Some(match (text(response, "status"), reason) {
+            ("failed" | "cancelled", _) => return Err(failure(response)),
+            ("incomplete", "content_filter") => {
+                return Err(RequestError::refusal("the service filtered the answer"));
+            }
+            ("incomplete", _) => StopReason::Length,
+            _ => StopReason::Stop,
+        });
+        out.finish(self)
+    }
+}
+
+/// The separator between two parts of the thoughts or of a text.
+const PARTS: &str = "\n\n";
+
+fn block(item: &Json) -> Option<BlockStart> {
+    match text(item, "type") {
+        "message" => Some(BlockStart::Text),
+        "reasoning" => Some(BlockStart::Thinking),
+        "function_call" => {
+            let id = format!("{}|{}", text(item, "call_id"), text(item, "id"));
+            Some(BlockStart::ToolCall { id, name: text(item, "name").into() })
+        }
+        _ => None,
+    }
+}
+
+/// Returns the text or the arguments of a complete item.
+fn whole(item: &Json) -> String {
+    if text(item, "type") == "function_call" {
+        return text(item, "arguments").into();
+    }
+    let parts = ["summary", "content"].into_iter().flat_map(|key| items(item, key));
+    let texts = parts.map(|part| [text(part, "text"), text(part, "refusal")].concat());
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(PARTS)
+}
+
+/// Returns the fields that are needed to send an item back.
+fn signature(item: &Json) -> Map<String, Json> {
+    match text(item, "type") {
+        "reasoning" => fields([("thinkingSignature", item.to_string())]),
+        "message" => {
+            let mut signature = json!({"v": 1, "id": text(item, "id")});
+            if let Some(phase) = item["phase"].as_str() {
+                signature["phase"] = phase.into();
+            }
+            fields([("textSignature", signature.to_string())])
+        }
+        _ => Map::new(),
+    }
+}
+
+fn failure(response: &Json) -> RequestError {
+    let error = ApiError::read(0, response).map(RequestError::Api);
+    error.unwrap_or_else(|| RequestError::api("the response failed"))
 }
 
 #[cfg(test)]

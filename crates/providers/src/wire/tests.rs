@@ -31,16 +31,17 @@ pub(super) fn target(api: Api) -> Target {
 }
 
 /// The events of some frames and of the end of the stream, and what went wrong.
-pub(super) fn events(api: Api, frames: &[Json]) -> (Vec<AnswerEvent>, Option<Fault>) {
+pub(super) fn events(api: Api, frames: &[Json]) -> (Vec<AnswerEvent>, Option<RequestError>) {
     let mut decoder = api.decoder();
     let mut out = Events::default();
     let frames = frames.iter().map(|frame| match frame {
         Json::String(data) => data.clone(),
         frame => frame.to_string(),
     });
-    let decoded =
-        frames.map(|frame| decode(&mut *decoder, &frame, &mut out)).collect::<Result<Vec<()>, Fault>>();
-    let fault = decoded.map(|_| ()).and_then(|()| decoder.finish(&mut out)).err();
+    let decoded = frames
+        .map(|frame| decode(&mut *decoder, &frame, &mut out))
+        .collect::<Result<Vec<()>, RequestError>>();
+    let fault = decoded.map(|_| ()).and_then(|()| out.finish(&mut *decoder)).err();
     (std::iter::from_fn(|| out.pop()).collect(), fault)
 }
 
@@ -294,7 +295,7 @@ fn an_error_in_the_place_of_a_frame_ends_every_stream() {
     for api in Api::ALL {
         let frame = json!({"error": {"message": "Overloaded", "type": "overloaded_error"}});
         let (_, fault) = events(api, &[frame]);
-        assert!(matches!(fault, Some(Fault::Complaint(complaint)) if complaint.message == "Overloaded"));
+        assert!(matches!(fault, Some(RequestError::Api(complaint)) if complaint.message == "Overloaded"));
     }
 }
 
@@ -305,5 +306,5 @@ fn half_characters_do_not_spoil_a_frame_but_half_frames_do() {
     let is_said =
         |event: &AnswerEvent| matches!(event, AnswerEvent::BlockDelta { text, .. } if text == "a\u{fffd}");
     assert!(events.iter().any(is_said), "{events:?}");
-    assert!(matches!(said(r#"{"choices":"#).1, Some(Fault::Malformed(_))));
+    assert!(matches!(said(r#"{"choices":"#).1, Some(RequestError::Malformed(_))));
 }

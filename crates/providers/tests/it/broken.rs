@@ -11,7 +11,7 @@ use testkit::model_server::{Format, ModelServer, Reply};
 
 use crate::support::{answer, collect, format_of, model, model_with, options, request, sees_leaving};
 
-/// How many frames it takes until the first word, `half `, is said.
+/// The number of frames up to the first word, `half `.
 fn first_word(format: Format) -> usize {
     match format {
         Format::Anthropic => 4,
@@ -21,7 +21,7 @@ fn first_word(format: Format) -> usize {
     }
 }
 
-/// What a stream comes to: the name of the error, or `complete`.
+/// Returns the name of the error of a stream, or `complete`.
 fn outcome(error: Option<&ModelError>) -> String {
     let shown = error.map_or_else(|| "complete".into(), |error| format!("{error:?}"));
     shown.split([' ', '{']).next().unwrap_or_default().to_owned()
@@ -161,7 +161,7 @@ async fn a_service_that_is_not_there_is_a_matter_of_the_network() {
     let error = error.unwrap();
     assert_eq!(outcome(Some(&error)), "Network");
     assert!(error.is_transient());
-    assert!(!error.to_string().contains(&url), "addresses may hold what is nobody's business: {error}");
+    assert!(!error.to_string().contains(&url), "addresses may hold secrets: {error}");
 }
 
 #[tokio::test]

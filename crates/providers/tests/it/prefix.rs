@@ -1,4 +1,4 @@
-//! What a service may keep in its cache: going on, coming back, forking and walking the tree send the same beginning,
+//! The cache of a service: going on, coming back, forking and walking the tree send the same beginning,
 //! byte for byte.
 
 use std::path::Path;

@@ -65,7 +65,7 @@ pub(crate) fn request(prompt: &str) -> Request {
     }
 }
 
-/// Everything an answer told, and what went wrong.
+/// All events of an answer, and its error.
 pub(crate) async fn collect(
     model: &Arc<dyn Model>,
     request: Request,
@@ -96,7 +96,7 @@ pub(crate) fn stored(model: &Arc<dyn Model>, events: &[AnswerEvent]) -> Json {
     answer(events).into_message(model.spec(), Timestamp::from_millis(2)).value().to_serde().unwrap()
 }
 
-/// Tells whether the server sees its client leave; meanwhile the connection gets the time it needs to close.
+/// Returns true once the server sees that its client has left. Waits for the connection to close.
 pub(crate) async fn sees_leaving(server: ModelServer) -> bool {
     let waiting = tokio::task::spawn_blocking(move || server.wait_for_hang_up(Duration::from_secs(10)));
     waiting.await.unwrap()

@@ -13,7 +13,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use session_tree::{Session, convert_to_llm};
 
-/// What we make of a session file, in the shape in which pi is asked.
+/// Our context of a session file, in the shape in which pi returns it.
 pub(crate) fn own_context(file: &Path) -> Json {
     let session = Session::open_read_only(file).unwrap();
     let context = session.context().unwrap();

@@ -25,8 +25,8 @@ use crate::{assert_same, own_context};
 const IMAGE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/// An agent with a file of its own and a server that answers.
-struct Desk {
+/// An agent with a session file and a server.
+struct ServedAgent {
     agent: Agent,
     server: ModelServer,
     providers: Providers,
@@ -34,7 +34,7 @@ struct Desk {
     cancel: Cancel,
 }
 
-impl Desk {
+impl ServedAgent {
     fn new(replies: Vec<Reply>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("note.txt"), "one\ntwo\n").unwrap();
@@ -57,7 +57,7 @@ impl Desk {
             .with_tools(ToolBox::coding())
             .with_approver(Arc::new(Permissions::new(Mode::AllowAll)))
             .with_settings(AgentSettings { compaction, ..AgentSettings::default() });
-        Desk { agent, server, providers, dir, cancel: Cancel::new() }
+        ServedAgent { agent, server, providers, dir, cancel: Cancel::new() }
     }
 
     fn model(&self, name: &str) -> Arc<dyn Model> {
@@ -94,34 +94,34 @@ fn texts(texts: &[&str]) -> Vec<Reply> {
     texts.iter().map(|text| Reply::answer().text(text)).collect()
 }
 
-async fn tools() -> Desk {
+async fn tools() -> ServedAgent {
     let arguments = json!({"path": "note.txt"});
     let call = Reply::answer().text("let me see").call("toolu_1", "read", arguments.clone());
     let both = Reply::answer().call("toolu_2", "ls", json!({})).call("toolu_3", "nothing", arguments);
-    let mut desk = Desk::new(vec![call, both, Reply::answer().text("two lines")]);
+    let mut desk = ServedAgent::new(vec![call, both, Reply::answer().text("two lines")]);
     desk.say("what is in note.txt?").await;
     desk
 }
 
-async fn thinking() -> Desk {
+async fn thinking() -> ServedAgent {
     let answer = Reply::answer().thinking("hm", "c2ln").redacted("c2VjcmV0").text("yes");
-    let mut desk = Desk::new(vec![answer, Reply::answer().text("still")]);
+    let mut desk = ServedAgent::new(vec![answer, Reply::answer().text("still")]);
     desk.agent.choose_thinking(ThinkingLevel::High).unwrap();
     desk.say("are you sure?").await;
     desk.say("really?").await;
     desk
 }
 
-async fn images() -> Desk {
-    let mut desk = Desk::new(texts(&["a pixel"]));
+async fn images() -> ServedAgent {
+    let mut desk = ServedAgent::new(texts(&["a pixel"]));
     let images = vec![Image { data: IMAGE.into(), mime_type: "image/png".into() }];
     let submission = Submission { images, ..Submission::typed("what is this?") };
     desk.agent.submit(submission, &Cancel::new()).await.unwrap();
     desk
 }
 
-async fn aborted() -> Desk {
-    let mut desk = Desk::new(vec![
+async fn aborted() -> ServedAgent {
+    let mut desk = ServedAgent::new(vec![
         Reply::answer().text("half a sentence").stall_after(4),
         Reply::answer().text("whole"),
     ]);
@@ -138,15 +138,15 @@ async fn aborted() -> Desk {
     desk
 }
 
-async fn failed() -> Desk {
-    let mut desk = Desk::new(vec![Reply::error(400, "what?"), Reply::answer().text("ah")]);
+async fn failed() -> ServedAgent {
+    let mut desk = ServedAgent::new(vec![Reply::error(400, "what?"), Reply::answer().text("ah")]);
     desk.say("first try").await;
     desk.say("second try").await;
     desk
 }
 
-async fn compacted() -> Desk {
-    let mut desk = Desk::new(texts(&["one", "two", "a summary", "of a turn", "three"]));
+async fn compacted() -> ServedAgent {
+    let mut desk = ServedAgent::new(texts(&["one", "two", "a summary", "of a turn", "three"]));
     desk.say("first").await;
     desk.say("second").await;
     desk.agent.compact(None, &Cancel::new()).await.unwrap();
@@ -154,8 +154,8 @@ async fn compacted() -> Desk {
     desk
 }
 
-async fn branch_summary() -> Desk {
-    let mut desk = Desk::new(texts(&["one", "two", "what was tried", "three"]));
+async fn branch_summary() -> ServedAgent {
+    let mut desk = ServedAgent::new(texts(&["one", "two", "what was tried", "three"]));
     desk.say("first").await;
     desk.say("second").await;
     let target = desk.prompt(1);
@@ -166,8 +166,8 @@ async fn branch_summary() -> Desk {
 }
 
 /// Two branches, the leaf at the end of the second.
-async fn branches(more: &[&str]) -> Desk {
-    let mut desk = Desk::new(texts(&[&["one", "two", "three"], more].concat()));
+async fn branches(more: &[&str]) -> ServedAgent {
+    let mut desk = ServedAgent::new(texts(&[&["one", "two", "three"], more].concat()));
     desk.say("first").await;
     desk.say("second").await;
     let target = desk.prompt(1);
@@ -177,7 +177,7 @@ async fn branches(more: &[&str]) -> Desk {
     desk
 }
 
-async fn moved_without_a_word() -> Desk {
+async fn moved_without_a_word() -> ServedAgent {
     let mut desk = branches(&[]).await;
     let target = desk.prompt(1);
     let request = NavigateRequest { target, ..NavigateRequest::default() };
@@ -185,7 +185,7 @@ async fn moved_without_a_word() -> Desk {
     desk
 }
 
-async fn merged() -> Desk {
+async fn merged() -> ServedAgent {
     let mut desk = branches(&["## Goal\nsecond", "four"]).await;
     let request =
         MergeBranchRequest { branch: desk.prompt(1), with: MergeWith::default(), ..Default::default() };
@@ -196,7 +196,7 @@ async fn merged() -> Desk {
     desk
 }
 
-async fn cherry_picked() -> Desk {
+async fn cherry_picked() -> ServedAgent {
     let mut desk = branches(&["four"]).await;
     for native in [false, true] {
         let request = CherryPickRequest { what: desk.prompt(1), native, again: true, ..Default::default() };
@@ -207,8 +207,8 @@ async fn cherry_picked() -> Desk {
     desk
 }
 
-async fn custom_messages() -> Desk {
-    let mut desk = Desk::new(texts(&["one", "two"]));
+async fn custom_messages() -> ServedAgent {
+    let mut desk = ServedAgent::new(texts(&["one", "two"]));
     let handle = desk.agent.handle();
     desk.say("first").await;
     handle.append_entry("state", Some(&json!({"open": 3}))).unwrap();
@@ -224,8 +224,8 @@ async fn custom_messages() -> Desk {
     desk
 }
 
-async fn models_names_labels() -> Desk {
-    let mut desk = Desk::new(texts(&["one", "two"]));
+async fn models_names_labels() -> ServedAgent {
+    let mut desk = ServedAgent::new(texts(&["one", "two"]));
     desk.say("first").await;
     let other = desk.model("lab/other");
     desk.agent.choose_model(other).unwrap();
@@ -238,8 +238,8 @@ async fn models_names_labels() -> Desk {
     desk
 }
 
-async fn user_commands() -> Desk {
-    let mut desk = Desk::new(texts(&["one", "two"]));
+async fn user_commands() -> ServedAgent {
+    let mut desk = ServedAgent::new(texts(&["one", "two"]));
     desk.say("first").await;
     for typed in ["!cat note.txt", "!!false"] {
         let cwd = desk.dir.path().to_path_buf();
@@ -251,8 +251,8 @@ async fn user_commands() -> Desk {
     desk
 }
 
-async fn forked() -> Desk {
-    let mut desk = Desk::new(texts(&["one", "two", "three"]));
+async fn forked() -> ServedAgent {
+    let mut desk = ServedAgent::new(texts(&["one", "two", "three"]));
     desk.say("first").await;
     desk.say("second").await;
     let fork = desk.agent.plan_fork(&ForkRequest::at(desk.prompt(1))).unwrap();
@@ -261,11 +261,11 @@ async fn forked() -> Desk {
     desk
 }
 
-async fn overflowed() -> Desk {
+async fn overflowed() -> ServedAgent {
     let mut replies = texts(&["one", "two"]);
     replies.push(Reply::overflow());
     replies.extend(texts(&["a summary", "of a turn", "three"]));
-    let mut desk = Desk::new(replies);
+    let mut desk = ServedAgent::new(replies);
     desk.say("first").await;
     desk.say("second").await;
     desk.say("third").await;

@@ -26,7 +26,7 @@ fn side(image: &Part) -> Option<u32> {
     longer_side(data(image).unwrap())
 }
 
-/// Limits images that come one after the other; spells what is left of each.
+/// Limits consecutive images and returns a word for each.
 fn limited(images: Vec<Part>, limits: ImageLimits) -> String {
     let mut turns: Vec<Turn> = images.into_iter().map(|image| Turn::User(vec![image])).collect();
     limit_images(&mut turns, limits);

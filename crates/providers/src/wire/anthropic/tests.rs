@@ -1,4 +1,4 @@
-use offshoot_agent::model::Request;
+use offshoot_agent::model::{Request, ThinkingLevel};
 use serde_json::json;
 
 use super::*;
@@ -131,7 +131,7 @@ fn thinking_is_asked_for_by_budget_or_by_word() {
 fn an_answer_that_stops_early_has_told_its_usage_and_its_blocks() {
     for length in 1..frames().len() - 2 {
         let (told, fault) = events(API, &frames()[..length]);
-        assert!(matches!(fault, Some(Fault::BrokenOff(_))), "{length}");
+        assert!(matches!(fault, Some(RequestError::BrokenOff(_))), "{length}");
         assert!(told.contains(&offshoot_agent::model::AnswerEvent::Usage(Usage {
             input: 25,
             output: 1,
@@ -173,5 +173,5 @@ fn reasons_to_stop_have_names_of_our_own() {
     assert_eq!(stop("model_context_window_exceeded"), "length");
     assert_eq!(stop("something_new"), "stop");
     let refusal = json!({"type": "message_delta", "delta": {"stop_reason": "refusal"}});
-    assert!(matches!(events(API, &[refusal]).1, Some(Fault::Complaint(_))));
+    assert!(matches!(events(API, &[refusal]).1, Some(RequestError::Api(_))));
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::fault::Fault;
+use crate::request_error::RequestError;
 use crate::wire::Api;
 use crate::wire::tests::{
     asked, conversation, events, message as stored_message, parsed, result, stored, target, tokens, user,
@@ -111,7 +111,7 @@ fn the_mark_of_the_end_may_be_missing_but_not_the_reason_to_stop() {
     let all = frames();
     assert_eq!(stored(API, &all[..all.len() - 1])["stopReason"], "toolUse");
     for length in 0..9 {
-        assert!(matches!(events(API, &all[..length]).1, Some(Fault::BrokenOff(_))), "{length}");
+        assert!(matches!(events(API, &all[..length]).1, Some(RequestError::BrokenOff(_))), "{length}");
     }
 }
 

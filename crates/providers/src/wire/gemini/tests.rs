@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::fault::Fault;
+use crate::request_error::RequestError;
 use crate::wire::Api;
 use crate::wire::tests::{
     asked, conversation, events, message as stored_message, result, stored, target, tokens, user,
@@ -94,7 +94,7 @@ fn newer_models_read_images_in_results_and_want_a_signature_on_foreign_calls() {
 fn the_reason_to_stop_is_the_only_end() {
     let all = frames();
     for length in 0..all.len() {
-        assert!(matches!(events(API, &all[..length]).1, Some(Fault::BrokenOff(_))), "{length}");
+        assert!(matches!(events(API, &all[..length]).1, Some(RequestError::BrokenOff(_))), "{length}");
     }
 }
 

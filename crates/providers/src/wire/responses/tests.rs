@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::fault::Fault;
+use crate::request_error::RequestError;
 use crate::wire::Api;
 use crate::wire::tests::{
     asked, conversation, events, message as stored_message, result, stored, target, tokens, user,
@@ -111,7 +111,7 @@ fn a_rich_conversation() {
 fn only_the_end_of_the_response_is_the_end() {
     let all = frames();
     for length in 0..all.len() {
-        assert!(matches!(events(API, &all[..length]).1, Some(Fault::BrokenOff(_))), "{length}");
+        assert!(matches!(events(API, &all[..length]).1, Some(RequestError::BrokenOff(_))), "{length}");
     }
 }
 

@@ -54,10 +54,10 @@ pub(super) fn is_overflow(status: u16, kind: &str, message: &str) -> bool {
     if NOT_OVERFLOW.iter().any(|words| said.contains(words)) {
         return false;
     }
-    status == 413 || PHRASES.iter().any(|phrase| says(&said, phrase))
+    status == 413 || PHRASES.iter().any(|phrase| matches(&said, phrase))
 }
 
-fn says(text: &str, phrase: &[&str]) -> bool {
+fn matches(text: &str, phrase: &[&str]) -> bool {
     let mut rest = text;
     for part in phrase {
         let Some(behind) = behind(rest, part) else { return false };
@@ -66,7 +66,7 @@ fn says(text: &str, phrase: &[&str]) -> bool {
     true
 }
 
-/// What follows the first place where a text says a part of a phrase.
+/// Returns the text after the first occurrence of a part of a phrase.
 fn behind<'t>(text: &'t str, part: &str) -> Option<&'t str> {
     let Some(words) = part.strip_suffix('#') else {
         return text.split_once(part).map(|(_, behind)| behind);

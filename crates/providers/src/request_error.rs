@@ -1,8 +1,8 @@
-//! What went wrong with a request, before it becomes an error of the agent.
+//! The error of a request, before it becomes an error of the agent.
 //!
-//! status and body, or a frame of the stream -> **fault** -> [`ModelError`]
+//! status and body, or a frame of the stream -> **request error** -> [`ModelError`]
 //!
-//! Whatever a service says passes through here: it is cut, freed of control characters, and of the key.
+//! Every message of a service passes through here: it is cut, and control characters and keys are removed.
 
 mod overflow;
 
@@ -13,16 +13,16 @@ use serde_json::Value as Json;
 
 use crate::secret::Secret;
 
-/// What went wrong with a request.
+/// The error of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// The service said what it does not like.
-    Complaint(Complaint),
+pub(crate) enum RequestError {
+    /// The service returned an error.
+    Api(ApiError),
     /// The service cannot be reached.
     Network(String),
     /// The stream ended before the answer did.
     BrokenOff(String),
-    /// Nothing came for too long.
+    /// No byte came for too long.
     Idle(Duration),
     /// The response cannot be read.
     Malformed(String),
@@ -32,31 +32,31 @@ pub(crate) enum Fault {
     TooLarge { what: &'static str, limit: usize },
 }
 
-/// What a service said it does not like.
+/// An error that a service returned.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Complaint {
+pub(crate) struct ApiError {
     /// The status of the response; zero inside a stream.
     pub status: u16,
     /// The service's own words for the kind of error, in lower case.
     pub kind: String,
-    /// What it said.
+    /// Its message.
     pub message: String,
-    /// When to ask again.
+    /// The time to wait before the request is repeated.
     pub retry_after: Option<Duration>,
 }
 
 /// The most characters of a message that are kept.
 const LONGEST_MESSAGE: usize = 1_000;
 
-impl Fault {
-    /// Makes the fault of a service that gave only a reason.
-    pub(crate) fn complaint(reason: &str) -> Self {
-        Fault::Complaint(Complaint { message: reason.into(), ..Complaint::default() })
+impl RequestError {
+    /// Makes the error of a service that gave only a reason.
+    pub(crate) fn api(reason: &str) -> Self {
+        RequestError::Api(ApiError { message: reason.into(), ..ApiError::default() })
     }
 
-    /// Makes the fault of an answer that the model or the service did not want to give.
+    /// Makes the error of an answer that the model or the service refused.
     pub(crate) fn refusal(reason: &str) -> Self {
-        Fault::Complaint(Complaint { kind: REFUSAL.into(), message: reason.into(), ..Complaint::default() })
+        RequestError::Api(ApiError { kind: REFUSAL.into(), message: reason.into(), ..ApiError::default() })
     }
 
     /// Makes an error that names the service and contains no secret. `has_begun`: a part of the answer has arrived.
@@ -64,13 +64,15 @@ impl Fault {
         let clean =
             |text: &str| tidy(&secrets.iter().fold(text.to_owned(), |text, secret| secret.scrub(&text)));
         match self {
-            Fault::Complaint(complaint) => complaint.classify(service, clean),
-            Fault::Network(reason) => ModelError::Network { service: service.into(), reason: clean(&reason) },
-            Fault::BrokenOff(reason) => ModelError::BrokenStream { reason: clean(&reason) },
-            Fault::Idle(waited) => ModelError::Idle { waited },
-            Fault::Malformed(reason) => ModelError::Malformed { reason: clean(&reason), has_begun },
-            Fault::NoRoom(message) => ModelError::Overflow { message },
-            Fault::TooLarge { what, limit } => ModelError::TooLarge { what, limit },
+            RequestError::Api(error) => error.classify(service, clean),
+            RequestError::Network(reason) => {
+                ModelError::Network { service: service.into(), reason: clean(&reason) }
+            }
+            RequestError::BrokenOff(reason) => ModelError::BrokenStream { reason: clean(&reason) },
+            RequestError::Idle(waited) => ModelError::Idle { waited },
+            RequestError::Malformed(reason) => ModelError::Malformed { reason: clean(&reason), has_begun },
+            RequestError::NoRoom(message) => ModelError::Overflow { message },
+            RequestError::TooLarge { what, limit } => ModelError::TooLarge { what, limit },
         }
     }
 }
@@ -81,8 +83,8 @@ const NO_MONEY: &[&str] = &["insufficient_quota", "billing"];
 const BAD_KEY: &[&str] = &["authentication", "invalid_api_key", "api_key_invalid", "unauthenticated"];
 const BAD_REQUEST: &[&str] = &[REFUSAL, "invalid_request", "invalid_argument", "not_found", "invalid_prompt"];
 
-impl Complaint {
-    /// Reads what a service said in JSON; `None` if it is no complaint.
+impl ApiError {
+    /// Reads the error of a service in JSON; `None` if there is no error.
     ///
     /// Services do not agree: `{"error":{"message"}}`, `[{"error":…}]`, `{"error":"…"}`, `{"message"}`, `{"detail"}`.
     pub(crate) fn read(status: u16, json: &Json) -> Option<Self> {
@@ -134,7 +136,7 @@ fn status_of(code: &Json) -> Option<u16> {
 
 fn message_of(error: &Json) -> String {
     let said = error.as_str().or_else(|| error.get("message")?.as_str());
-    // OpenRouter keeps what the service behind it said in a place of its own.
+    // OpenRouter stores the message of the service behind it separately.
     let behind = error.get("metadata").and_then(|metadata| metadata.get("raw")?.as_str());
     match (said, behind) {
         (Some(said), Some(behind)) => format!("{said}: {behind}"),

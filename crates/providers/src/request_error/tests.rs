@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 
 fn error(status: u16, body: Json) -> ModelError {
-    let complaint = Complaint::read(status, &body).unwrap();
-    Fault::Complaint(complaint).into_error("svc", &[Secret::new("sk-secret")], false)
+    let complaint = ApiError::read(status, &body).unwrap();
+    RequestError::Api(complaint).into_error("svc", &[Secret::new("sk-secret")], false)
 }
 
 /// The variant of an error, without its fields.
@@ -50,8 +50,8 @@ fn services_complain_in_many_shapes() {
     for (status, body, wanted) in table {
         assert_eq!(variant(&error(status, body.clone())), wanted, "{status} {body}");
     }
-    assert_eq!(Complaint::read(0, &json!({"id": 1})), None);
-    assert_eq!(Complaint::read(0, &json!({"error": null, "id": 1})), None);
+    assert_eq!(ApiError::read(0, &json!({"id": 1})), None);
+    assert_eq!(ApiError::read(0, &json!({"error": null, "id": 1})), None);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn too_often_is_not_too_long() {
 fn what_a_service_says_is_one_clean_line_without_the_key() {
     let error = error(401, json!({"error": {"message": "bad key\r\n\u{1b}[31msk-secret\u{7}!"}}));
     assert_eq!(error.to_string(), "svc does not accept the key: bad key [31m••• !");
-    let long = Fault::Malformed("x".repeat(5_000)).into_error("svc", &[], false).to_string();
+    let long = RequestError::Malformed("x".repeat(5_000)).into_error("svc", &[], false).to_string();
     assert!(long.chars().count() < 1_100 && long.ends_with('…'), "{}", long.len());
 }
 
