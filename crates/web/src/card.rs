@@ -1,26 +1,25 @@
-//! The head of the page: what the session is, what it took, and what became of its branches.
+//! The head of the page: title, time, numbers and branches of the session.
 //!
-//! figures, branches -> **card** -> template
+//! stats, branches -> **card** -> template
 
-use session_tree::json::write_string;
 use session_tree::{Node, Role, Session, Timestamp};
-use session_view::{Branch, Outline, Stats};
+use session_view::{Branch, Stats};
 
 use crate::error::Result;
-use crate::text::{Json, head, money, plural, push_integer, short};
+use crate::text::{head, money, plural, short};
 
 /// How many branches the card lists.
 const MOST_BRANCHES: usize = 12;
 /// How many characters of the name of a branch or a model are shown.
 const LONGEST_NAME: usize = 100;
 
-/// What the head of the page says.
+/// The content of the head of the page.
 pub(crate) struct Card {
     /// The name of the session, or how it begins.
     pub(crate) title: String,
     /// When it began and ended.
     pub(crate) when: String,
-    /// Where it was made.
+    /// Its working directory.
     pub(crate) place: String,
     /// Names with values, such as what it cost.
     pub(crate) facts: Vec<Fact>,
@@ -30,7 +29,7 @@ pub(crate) struct Card {
     pub(crate) more_branches: usize,
     /// How many branches there are, in words.
     pub(crate) branch_count: String,
-    /// All tips, and what became of their branches.
+    /// All tips.
     pub(crate) tips: Vec<Tip>,
     /// The name of the branch on which the session ends.
     pub(crate) leaf_name: String,
@@ -38,38 +37,42 @@ pub(crate) struct Card {
 
 /// The end of a branch.
 pub(crate) struct Tip {
-    node: Node,
-    state: &'static str,
-    name: String,
-    into: Option<Node>,
+    /// The tip.
+    pub(crate) node: Node,
+    /// The state of its branch, in a word.
+    pub(crate) state: &'static str,
+    /// The name of its branch.
+    pub(crate) name: String,
+    /// The entry that it was merged into.
+    pub(crate) into: Option<Node>,
 }
 
 /// A name with a value.
 pub(crate) struct Fact {
-    /// What it is.
+    /// The name.
     pub(crate) name: &'static str,
-    /// How much it is.
+    /// The value.
     pub(crate) value: String,
     /// More about it; may be empty.
     pub(crate) note: String,
 }
 
-/// What became of a branch.
+/// A branch in the list.
 pub(crate) struct BranchLine {
     /// The id of its tip, as an address has it.
     pub(crate) tip: String,
     /// Its name.
     pub(crate) name: String,
-    /// What became of it: a word of ours, also its class.
+    /// Its state, in a word that is also its class.
     pub(crate) state: &'static str,
     /// The same in words.
     pub(crate) fate: String,
-    /// How much was done on it.
+    /// The number of its prompts.
     pub(crate) size: String,
 }
 
 impl Card {
-    /// Reads what the card says; `figures` are those of all entries.
+    /// Makes the card from the stats of all entries.
     pub(crate) fn of(session: &Session, figures: &Stats) -> Result<Self> {
         let branches = session_view::branches(session)?;
         let visible = || branches.iter().filter(|branch| !branch.is_hidden || branch.is_current);
@@ -90,7 +93,7 @@ impl Card {
     }
 }
 
-/// What became of a branch, in a word.
+/// Returns the state of a branch, in a word.
 fn state(branch: &Branch) -> &'static str {
     match branch {
         Branch { is_current: true, .. } => "current",
@@ -104,22 +107,6 @@ impl Tip {
     fn of(branch: &Branch) -> Self {
         let name = head(&branch.name, LONGEST_NAME).0.to_owned();
         Self { node: branch.tip, state: state(branch), name, into: branch.merged_into }
-    }
-
-    /// Writes the tip for the page: its place, its state, its name, and the place of what it was merged into.
-    pub(crate) fn write(&self, out: &mut Json, all: &Outline) {
-        let place = |node| all.position_of(node).and_then(|at| i64::try_from(at).ok()).unwrap_or(-1);
-        out.push(b'[');
-        push_integer(out, place(self.node));
-        for text in [self.state, &self.name] {
-            out.push(b',');
-            write_string(out, text);
-        }
-        if let Some(into) = self.into {
-            out.push(b',');
-            push_integer(out, place(into));
-        }
-        out.push(b']');
     }
 }
 

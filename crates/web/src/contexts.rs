@@ -1,8 +1,8 @@
-//! Where the context of a branch begins: what its model still got word for word, and what only as a summary.
+//! The first entry of each branch that is in its context; earlier ones are only in a summary.
 //!
 //! projection -> **first entry in the context** -> page
 //!
-//! Asked for the leaf and for tips, newest first, as long as that is quick.
+//! Computed for the leaf and for tips, newest first, as long as that is quick.
 
 use session_tree::{Inclusion, Node, Session};
 use session_view::Outline;

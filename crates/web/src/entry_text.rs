@@ -1,6 +1,6 @@
-//! What an entry says to somebody who reads from top to bottom.
+//! The content of an entry for readers from top to bottom.
 //!
-//! entry -> **said** -> Markdown, or the part of the page for readers without scripts
+//! entry -> **entry text** -> Markdown, or the part of the page for readers without scripts
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use session_tree::{Block, Body, Content, Entry, Role};
 
 use crate::ExportOptions;
 
-/// What an entry says, and who says it.
-pub(crate) struct Said {
-    /// Who speaks: a word of ours, also its class in the page.
+/// The content of an entry and its speaker.
+pub(crate) struct EntryText {
+    /// The kind of speaker, in a word that is also its class in the page.
     pub(crate) who: &'static str,
-    /// The same for people.
+    /// The name of the speaker.
     pub(crate) speaker: String,
     /// The parts of the message; never empty.
     pub(crate) pieces: Vec<Piece>,
@@ -33,12 +33,12 @@ pub(crate) enum Piece {
     Note(String),
 }
 
-/// What a summary is called.
+/// The titles of summaries.
 const SUMMARY: &str = "Summary of another branch";
 const MERGE: &str = "Merged from another branch";
 
-impl Said {
-    /// Returns what an entry says; nothing of settings, names and the like.
+impl EntryText {
+    /// Returns the content of an entry; `None` for settings, names and the like.
     pub(crate) fn of(entry: &Entry, options: &ExportOptions) -> Option<Self> {
         let body = entry.body();
         let title = if body.merge().is_some() { MERGE } else { SUMMARY };
@@ -46,12 +46,12 @@ impl Said {
             Body::Message(Some(message)) => Self::of_message(message, options)?,
             Body::CustomMessage { custom_type, content, display: true, .. } => {
                 let name = custom_type.unwrap_or("extension".into());
-                Said::new("custom", &name, pieces(Content::of(content), options))
+                EntryText::new("custom", &name, pieces(Content::of(content), options))
             }
-            Body::Compaction { summary, .. } => Said::summary("compaction", "Compaction", summary),
-            Body::BranchSummary { summary, .. } => Said::summary("summary", title, summary),
+            Body::Compaction { summary, .. } => EntryText::summary("compaction", "Compaction", summary),
+            Body::BranchSummary { summary, .. } => EntryText::summary("summary", title, summary),
             Body::Placeholder => {
-                Said::new("damaged", "Damaged line", vec![Piece::Note("cannot be read".into())])
+                EntryText::new("damaged", "Damaged line", vec![Piece::Note("cannot be read".into())])
             }
             _ => return None,
         };
@@ -73,35 +73,35 @@ impl Said {
         let content = Content::of(message.get("content"));
         let summary = || some("summary").or_else(|| Some(content.text()));
         Some(match Role::from_name(text("role").as_bytes()) {
-            Role::User => Said::new("user", "You", pieces(content, options)),
+            Role::User => EntryText::new("user", "You", pieces(content, options)),
             Role::Assistant => {
                 let mut said = pieces(content, options);
                 said.extend(some("errorMessage").map(|error| Piece::Note(error.into_owned())));
                 let model = some("model").filter(|model| !model.is_empty());
-                Said::new("assistant", &model.unwrap_or("Assistant".into()), said)
+                EntryText::new("assistant", &model.unwrap_or("Assistant".into()), said)
             }
             Role::ToolResult => {
                 let title = if is("isError") == Some(true) { "failed" } else { "result" };
-                Said::new("result", &text("toolName"), output(content, title, options))
+                EntryText::new("result", &text("toolName"), output(content, title, options))
             }
             Role::BashExecution => {
                 let title = format!("$ {}", text("command"));
                 let output = if options.tools { text("output").into_owned() } else { String::new() };
-                Said::new("bash", "Command", vec![Piece::Fold { title, text: output }])
+                EntryText::new("bash", "Command", vec![Piece::Fold { title, text: output }])
             }
-            Role::CompactionSummary => Said::summary("compaction", "Compaction", summary()),
-            Role::BranchSummary => Said::summary("summary", SUMMARY, summary()),
+            Role::CompactionSummary => EntryText::summary("compaction", "Compaction", summary()),
+            Role::BranchSummary => EntryText::summary("summary", SUMMARY, summary()),
             Role::Custom | Role::FileMention | Role::Other => {
                 let name = some("customType").unwrap_or_else(|| text("role"));
                 return (is("display") != Some(false))
-                    .then(|| Said::new("custom", &name, pieces(content, options)));
+                    .then(|| EntryText::new("custom", &name, pieces(content, options)));
             }
             Role::System => {
                 let prompt = Piece::Fold { title: "System prompt".into(), text: content.text().into_owned() };
                 let tools = message.get("toolsAdded").into_iter().flat_map(ValueRef::items);
                 let names: Vec<_> = tools.filter_map(|tool| tool.get("name")?.as_str()).collect();
                 let tools = (!names.is_empty()).then(|| Piece::Note(format!("Tools: {}", names.join(", "))));
-                Said::new("system", "System", std::iter::once(prompt).chain(tools).collect())
+                EntryText::new("system", "System", std::iter::once(prompt).chain(tools).collect())
             }
         })
     }

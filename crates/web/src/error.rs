@@ -1,18 +1,18 @@
-//! Why an export could not be made.
+//! The errors of an export.
 
 use std::io;
 
-/// Why an export could not be made.
+/// The error of an export.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The session could not be read.
     #[error(transparent)]
     Session(#[from] session_tree::Error),
-    /// What is exported could not be read.
+    /// The session file could not be read.
     #[error("cannot read the session")]
     Read(#[source] io::Error),
-    /// The export could not be written. Whatever else goes wrong with a stream here is this: only writing streams.
+    /// The export could not be written.
     #[error("cannot write the export")]
     Write(#[from] io::Error),
     /// A row of the outline is not there: a fault of ours.
@@ -26,10 +26,10 @@ pub enum Error {
     Pattern {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The syntax error.
         source: Box<regex::Error>,
     },
 }
 
-/// What functions of this crate return.
+/// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,4 +1,4 @@
-//! The data of a page: what every entry says, how the rows are drawn under every filter, and what ties them together.
+//! The data of a page: the content of every entry, the rows under every filter, and the links between entries.
 //!
 //! session -> **rows, bodies, views** -> parts
 //!
@@ -7,17 +7,16 @@
 
 use std::io::Write;
 
-use session_tree::json::{ValueRef, write_string};
+use serde::Serialize;
+use session_tree::json::ValueRef;
 use session_tree::{Body, Entry, FileOps, Kind, Node, Role, Session};
 use session_view::{Filter, Outline, OutlineRow, RowStyle, Stats, TurnStats, TurnWalk, is_failure};
 
-use crate::bodies::Bodies;
 use crate::card::Card;
 use crate::error::{Error, Result};
 use crate::page::outline_options;
-use crate::parts::Parts;
-use crate::rows::{self, Columns};
-use crate::text::{Json, Object, push_integer};
+use crate::parts::{Bodies, Parts};
+use crate::rows::{Columns, TurnNumbers, View, position, turn_numbers};
 use crate::{ExportOptions, Progress, contexts, wire};
 
 /// The part of the page that a script shows.
@@ -29,11 +28,28 @@ pub(crate) struct Export<'e> {
     columns: Columns,
     bodies: Bodies,
     figures: Stats,
-    /// The entries that two filters ask for, which only their bodies tell.
+    /// The entries that two filters show; they depend on the bodies.
     failures: Vec<Node>,
     files: Vec<Node>,
-    turns: Json,
-    links: Json,
+    turns: Vec<TurnNumbers>,
+    /// The sources of merges, summaries and picks: position, position of the source, kind.
+    links: Vec<(usize, usize, &'static str)>,
+}
+
+/// The part of the data that is known only at the end.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PageData<'r> {
+    title: &'r str,
+    leaf: i64,
+    leaf_name: &'r str,
+    links: &'r [(usize, usize, &'static str)],
+    turns: &'r [TurnNumbers],
+    /// Position, text and time.
+    labels: Vec<(i64, &'r str, i64)>,
+    /// Position, state and name of each tip, and the position of the entry that it was merged into.
+    branches: Vec<(i64, &'static str, &'r str, Option<i64>)>,
+    contexts: Vec<(usize, usize)>,
 }
 
 impl<'e> Export<'e> {
@@ -54,12 +70,12 @@ impl<'e> Export<'e> {
             figures: Stats::default(),
             failures: Vec::new(),
             files: Vec::new(),
-            turns: Json::new(),
-            links: Json::new(),
+            turns: Vec::new(),
+            links: Vec::new(),
         }
     }
 
-    /// Returns what the data was written to, for what comes after it.
+    /// Returns the writer.
     pub(crate) fn into_out(self) -> &'e mut dyn Write {
         self.parts.into_out()
     }
@@ -108,15 +124,15 @@ impl<'e> Export<'e> {
         Ok(self.bodies.end_if_full(&mut self.parts)?)
     }
 
-    /// Writes what a turn did that is over.
+    /// Stores the numbers of a completed turn.
     fn turn(&mut self, turn: Option<(Node, TurnStats)>) {
         let Some((prompt, stats)) = turn else { return };
         if let Some(at) = self.all.position_of(prompt) {
-            rows::turn(&mut self.turns, at, &stats);
+            self.turns.push(turn_numbers(at, &stats));
         }
     }
 
-    /// Passes a tool result as it stands in the file, if it can be done; gives its call, its tool, and whether it failed.
+    /// Copies a tool result from the file if that is possible. Returns its call, its tool, and whether it failed.
     fn passed(&mut self, node: Node) -> Result<Option<(String, String, bool)>> {
         if !self.options.tools {
             return Ok(None);
@@ -132,7 +148,7 @@ impl<'e> Export<'e> {
         Ok(passed?)
     }
 
-    /// Counts an entry, and notes what filters ask of it.
+    /// Counts an entry, and stores it for the filters that show it.
     fn note(&mut self, entry: &Entry) {
         self.figures.add(self.session, entry);
         // Prompts neither fail nor touch files.
@@ -153,7 +169,7 @@ impl<'e> Export<'e> {
         self.columns.push(row, text, above, tree.is_bookkeeping(row.node));
     }
 
-    /// What a row says instead if tools are left out: rows of results repeat the arguments of their calls.
+    /// Returns another text for a row if tools are left out: rows of results repeat the arguments of their calls.
     fn text(&self, entry: &Entry, row: &OutlineRow) -> Option<String> {
         let is_result = self.session.tree().role(row.node) == Some(Role::ToolResult);
         if self.options.tools || !is_result {
@@ -164,29 +180,21 @@ impl<'e> Export<'e> {
     }
 
     fn end_columns(&mut self) -> Result<()> {
-        if let Some(columns) = self.columns.take() {
-            self.parts.write("rows", 0, &columns)?;
+        let columns = std::mem::take(&mut self.columns);
+        match columns.is_empty() {
+            true => Ok(()),
+            false => Ok(self.parts.write_json("rows", ("from", &0), &columns)?),
         }
-        Ok(())
     }
 
-    /// Notes where an entry came from: the branch that was merged or summarised, or the entry that was picked.
+    /// Stores the source of an entry: the branch that was merged or summarised, or the entry that was picked.
     fn link(&mut self, at: usize, row: &OutlineRow, entry: &Entry) -> Result<()> {
         if row.style != RowStyle::Summary {
             return Ok(());
         }
         let source = session_view::source_of(self.session, row.node)?;
         let Some(source) = source.and_then(|source| self.all.position_of(source)) else { return Ok(()) };
-        if !self.links.is_empty() {
-            self.links.push(b',');
-        }
-        self.links.push(b'[');
-        for number in [at, source] {
-            push_integer(&mut self.links, i64::try_from(number).unwrap_or(0));
-            self.links.push(b',');
-        }
-        write_string(&mut self.links, graft(entry));
-        self.links.push(b']');
+        self.links.push((at, source, graft(entry)));
         Ok(())
     }
 
@@ -199,42 +207,34 @@ impl<'e> Export<'e> {
                 Filter::Files => filtered.set_known_filter(self.session, filter, &self.files),
                 _ => filtered.set_filter(self.session, filter),
             }
-            let view = rows::view(self.session, self.all, &filtered, filter);
-            self.parts.write_tagged("view", ("name", &filter.name()), &view)?;
+            let view = View::of(self.session, self.all, &filtered, filter);
+            self.parts.write_json("view", ("name", &filter.name()), &view)?;
         }
         Ok(())
     }
 
-    /// Writes what is known only now.
+    /// Writes the data that is known only at the end.
     pub(crate) fn rest(&mut self, card: &Card) -> Result<()> {
-        let mut out = Json::new();
-        let mut object = Object::new(&mut out);
-        object.text("title", &card.title);
-        let leaf = self.session.leaf().and_then(|leaf| self.all.position_of(leaf));
-        object.number("leaf", leaf.map_or(-1.0, |leaf| leaf as f64));
-        object.text("leafName", &card.leaf_name);
-        for (name, list) in [("links", &self.links), ("turns", &self.turns)] {
-            let out = object.key(name);
-            out.push(b'[');
-            out.extend_from_slice(list);
-            out.push(b']');
-        }
-        object.list("labels", self.session.labels(), |out, (node, label)| {
-            let at = self.all.position_of(node).map_or(-1, |at| at as i64);
-            out.push(b'[');
-            push_integer(out, at);
-            out.push(b',');
-            write_string(out, &label.text);
-            out.push(b',');
-            push_integer(out, label.set_at.as_millis());
-            out.push(b']');
+        let (session, all) = (self.session, self.all);
+        let labels = session.labels();
+        let branches = card.tips.iter().map(|tip| {
+            let into = tip.into.map(|into| position(all, into));
+            (position(all, tip.node), tip.state, tip.name.as_str(), into)
         });
-        object.list("branches", &card.tips, |out, tip| tip.write(out, self.all));
-        object.list("contexts", contexts::starts(self.session, self.all)?, |out, (end, start)| {
-            crate::text::list(out, [end, start], |out, at| push_integer(out, at as i64));
-        });
-        object.close();
-        Ok(self.parts.write("rest", 0, &out)?)
+        let data = PageData {
+            title: &card.title,
+            leaf: session.leaf().map_or(-1, |leaf| position(all, leaf)),
+            leaf_name: &card.leaf_name,
+            links: &self.links,
+            turns: &self.turns,
+            labels: labels
+                .iter()
+                .map(|(node, label)| (position(all, *node), label.text.as_str(), label.set_at.as_millis()))
+                .collect(),
+            branches: branches.collect(),
+            contexts: contexts::starts(session, all)?,
+        };
+        Ok(self.parts.write_json("rest", ("from", &0), &data)?)
     }
 }
 
@@ -243,7 +243,7 @@ pub(crate) fn bytes_of(session: &Session) -> u64 {
     session.tree().nodes().map(|node| session.line_len(node)).sum()
 }
 
-/// How an entry came from another one, in a word.
+/// Returns how an entry was made from another one, in a word.
 fn graft(entry: &Entry) -> &'static str {
     match entry.body() {
         body @ Body::BranchSummary { .. } if body.merge().is_some() => "merge",

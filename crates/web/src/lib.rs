@@ -11,10 +11,10 @@
 //! elements whose content holds none of `<`, `>` and `&`. Never changes a session, never touches the network.
 #![forbid(unsafe_code)]
 
-mod bodies;
 mod card;
 mod contexts;
 mod error;
+mod entry_text;
 mod export;
 mod markdown;
 mod page;
@@ -23,7 +23,6 @@ mod plain;
 mod readable;
 mod redact;
 mod rows;
-mod said;
 mod text;
 mod wire;
 

@@ -1,4 +1,4 @@
-//! Markdown as tokens: what the page builds nodes from, and what the readable part of the page is made of.
+//! Markdown as tokens, from which the page builds its nodes and the readable part is made.
 //!
 //! A list of tokens is all the markup there is: a closed set of tags, texts, and links whose scheme is allowed. Raw
 //! HTML is text, images are links, nesting has an end. Knows nothing of sessions.
@@ -24,7 +24,7 @@ pub(crate) enum Token<'t> {
     Link(String),
     /// An ordered list begins with this number.
     Numbered(u64),
-    /// What was opened last ends; tells what that is.
+    /// The end of this element, which was opened last.
     Close(Tag),
     /// Text.
     Text(Cow<'t, str>),
@@ -95,8 +95,7 @@ impl Tag {
     }
 }
 
-/// Writes a string of the session for the page: as it stands if it is plain, else its tokens. What is no string is
-/// nothing.
+/// Writes a string of the session for the page: unchanged if it is plain, else as tokens. Other values are empty.
 pub(crate) fn write_json(out: &mut Json, text: ValueRef<'_>) {
     if text.kind() == Kind::String && is_plain_json(text.raw()) {
         return raw(out, text);
@@ -131,9 +130,9 @@ fn write_token(out: &mut Json, token: &Token<'_>) {
     }
 }
 
-/// By byte: whether Markdown could make something of it anywhere.
+/// The bytes that may be Markdown syntax anywhere.
 const MARKS: [bool; 256] = table(b"*_`#[]<>|&\\~!");
-/// By byte: whether Markdown could make something of it at the start of a line.
+/// The bytes that may be Markdown syntax at the start of a line.
 const STARTS: [bool; 256] = table(b" \t\n\r-+=0123456789");
 
 const fn table(bytes: &[u8]) -> [bool; 256] {
@@ -146,7 +145,7 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
     table
 }
 
-/// Tells whether a text has nothing that Markdown could make anything of.
+/// Returns true if a text has no Markdown syntax.
 fn is_plain(text: &str) -> bool {
     let starts_block = |line: &[u8]| line.first().is_some_and(|byte| STARTS[usize::from(*byte)]);
     let bytes = text.as_bytes();
@@ -155,7 +154,7 @@ fn is_plain(text: &str) -> bool {
         && !memchr::memchr_iter(b'\n', bytes).any(|at| starts_block(&bytes[at + 1..]))
 }
 
-/// The same of a text as JSON spells it, with its quotes. No means: perhaps, decode it.
+/// The same for a JSON string with its quotes. False means that it has to be decoded first.
 fn is_plain_json(raw: &[u8]) -> bool {
     let Some(bytes) = raw.get(1..raw.len().saturating_sub(1)) else { return false };
     let starts_block =
@@ -181,7 +180,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
 #[derive(Default)]
 struct Reader<'t> {
     tokens: Vec<Token<'t>>,
-    /// What is open; nothing stands for what is shown without markup.
+    /// The open elements; `None` for one that is shown without markup.
     open: Vec<Option<Tag>>,
     depth: usize,
     /// The language and the text of a code block that is being read.
@@ -290,7 +289,7 @@ fn element(source: &Source<'_>) -> Option<Tag> {
     })
 }
 
-/// Tells whether a page may link to an address: the web, mail, and places in the page itself.
+/// Returns true if a page may link to an address: the web, mail, and places in the page itself.
 pub(crate) fn is_safe_url(url: &str) -> bool {
     if url.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return false;

@@ -12,12 +12,12 @@ use session_view::{Filter, Outline, OutlineOptions};
 use sha2::{Digest, Sha256};
 
 use crate::card::{self, Card};
+use crate::entry_text::Piece;
 use crate::error::Result;
 use crate::export::{Export, bytes_of};
 use crate::markdown::Token;
 use crate::parts::{HUGE, Packer};
 use crate::readable::{self, Item};
-use crate::said::Piece;
 use crate::{ExportOptions, Progress};
 
 const STYLE: &str = include_str!("../assets/page.css");
@@ -111,8 +111,7 @@ fn render(template: &impl Template, out: &mut dyn Write) -> Result<()> {
     Ok(Template::write_into(template, &mut &mut *out)?)
 }
 
-/// Tells whether the page carries the session file: it has everything, so a page that leaves something out does not,
-/// and a huge one would be twice as large.
+/// Returns true if the page contains the session file. A page that leaves something out does not, nor does a huge one.
 fn has_file(session: &Session, options: &ExportOptions) -> bool {
     options.tools && options.thinking && bytes_of(session) <= HUGE
 }
@@ -137,7 +136,7 @@ pub(crate) fn outline_options(options: &ExportOptions, filter: Filter) -> Outlin
     OutlineOptions { filter, home: options.home.clone(), ..OutlineOptions::default() }
 }
 
-/// What the page may do: run our script, use our style, show images that are part of it. Nothing else.
+/// The content security policy: our script, our style, images that are part of the page, nothing else.
 fn policy() -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(

@@ -13,6 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use memchr::memchr3_iter;
+use serde::Serialize;
 
 /// Sessions up to this size are stored as they are: the page stays readable for those who look behind it.
 const SMALL: u64 = 96 * 1024;
@@ -37,18 +38,23 @@ impl<'o> Parts<'o> {
         Self { out, level: is_packed.then_some(level), scratch: Vec::new() }
     }
 
-    /// Returns what the parts are written to, for what comes after them.
+    /// Returns the writer.
     pub(crate) fn into_out(self) -> &'o mut dyn Write {
         self.out
     }
 
-    /// Writes one part; `kind` is a word of ours, `from` the place of its first entry.
-    pub(crate) fn write(&mut self, kind: &'static str, from: usize, json: &[u8]) -> io::Result<()> {
-        self.write_tagged(kind, ("from", &from), json)
+    /// Serialises a value as one part.
+    pub(crate) fn write_json(
+        &mut self,
+        kind: &'static str,
+        attribute: (&'static str, &dyn Display),
+        value: &impl Serialize,
+    ) -> io::Result<()> {
+        self.write(kind, attribute, &serde_json::to_vec(value)?)
     }
 
-    /// Writes one part with an attribute; kind and attribute are words of ours.
-    pub(crate) fn write_tagged(
+    /// Writes one part with an attribute. Its kind and the name of the attribute are words of ours.
+    pub(crate) fn write(
         &mut self,
         kind: &'static str,
         (name, value): (&'static str, &dyn Display),
@@ -67,7 +73,7 @@ impl<'o> Parts<'o> {
         }
         out.extend_from_slice(b"</template>\n");
         self.out.write_all(out)?;
-        // A single huge part must not be paid for until the end.
+        // Release the memory of a huge part.
         out.shrink_to(1 << 20);
         Ok(())
     }
@@ -77,6 +83,54 @@ impl<'o> Parts<'o> {
         let Some(level) = self.level else { return Ok(None) };
         let packed = deflate(json, level)?;
         Ok((packed.len() / 3 * 4 < json.len()).then_some(packed))
+    }
+}
+
+/// How many bytes one part holds at the most, unless a single entry has more.
+const BODY_BYTES: usize = 384 * 1024;
+/// How many entries one part holds at the most.
+const BODY_ENTRIES: usize = 512;
+
+/// The bodies of the next part, one line each. A page parses a line when it is needed, so a line that is not JSON hides only
+/// itself.
+pub(crate) struct Bodies {
+    lines: Vec<u8>,
+    count: usize,
+    /// How many entries stand in the parts before.
+    done: usize,
+}
+
+impl Default for Bodies {
+    fn default() -> Self {
+        Self { lines: Vec::with_capacity(2 * BODY_BYTES), count: 0, done: 0 }
+    }
+}
+
+impl Bodies {
+    /// Begins the line of the next entry, which the caller writes.
+    pub(crate) fn next(&mut self) -> &mut Vec<u8> {
+        if self.count > 0 {
+            self.lines.push(b'\n');
+        }
+        self.count += 1;
+        &mut self.lines
+    }
+
+    /// Writes a part if there is enough for one.
+    pub(crate) fn end_if_full(&mut self, parts: &mut Parts<'_>) -> io::Result<()> {
+        if self.lines.len() > BODY_BYTES || self.count >= BODY_ENTRIES { self.end(parts) } else { Ok(()) }
+    }
+
+    /// Writes what there is.
+    pub(crate) fn end(&mut self, parts: &mut Parts<'_>) -> io::Result<()> {
+        if self.count > 0 {
+            parts.write("entries", ("from", &self.done), &self.lines)?;
+            self.lines.clear();
+            // Release the memory of a huge entry.
+            self.lines.shrink_to(2 * BODY_BYTES);
+            self.done += std::mem::take(&mut self.count);
+        }
+        Ok(())
     }
 }
 

@@ -7,8 +7,8 @@ use std::io::Write;
 use session_tree::{Entry, Position, Session};
 
 use crate::card::{Card, minute};
+use crate::entry_text::{EntryText, Piece};
 use crate::error::Result;
-use crate::said::{Piece, Said};
 use crate::{ExportOptions, Progress};
 
 /// Writes the path to the leaf as Markdown: a heading for everyone who speaks, tools in fences.
@@ -37,7 +37,7 @@ pub fn write_markdown(
     let path = session.branch_path(Position::Leaf);
     for (at, node) in path.iter().enumerate() {
         let entry = session.entry_at(*node)?;
-        if let Some(said) = Said::of(&entry, options) {
+        if let Some(said) = EntryText::of(&entry, options) {
             let label = session.label(*node).map(|label| label.text.as_str());
             Writer { out }.entry(&entry, label, &said)?;
         }
@@ -52,7 +52,7 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    fn entry(&mut self, entry: &Entry, label: Option<&str>, said: &Said) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, label: Option<&str>, said: &EntryText) -> Result<()> {
         // Results stand below the answer that called the tool.
         if said.who != "result" {
             let speaker =
@@ -64,7 +64,7 @@ impl Writer<'_> {
         said.pieces.iter().try_for_each(|piece| self.piece(said, piece))
     }
 
-    fn piece(&mut self, said: &Said, piece: &Piece) -> Result<()> {
+    fn piece(&mut self, said: &EntryText, piece: &Piece) -> Result<()> {
         match piece {
             Piece::Prose(text) => self.paragraph(text),
             Piece::Thinking(text) => {
@@ -78,7 +78,7 @@ impl Writer<'_> {
         }
     }
 
-    fn fold(&mut self, said: &Said, title: &str, text: &str) -> Result<()> {
+    fn fold(&mut self, said: &EntryText, title: &str, text: &str) -> Result<()> {
         let code = |text: &str| format!("`{}`", text.replace('`', "'"));
         let (intro, language) = match said.who {
             "bash" => return self.fence("sh", &format!("{title}\n{text}")),

@@ -7,8 +7,8 @@ use session_tree::{Node, Session};
 
 use crate::ExportOptions;
 use crate::card::minute;
+use crate::entry_text::{EntryText, Piece};
 use crate::error::Result;
-use crate::said::{Piece, Said};
 use crate::text::head;
 use crate::wire::is_image;
 
@@ -25,15 +25,15 @@ const LARGEST_IMAGE: usize = 24 * 1024;
 pub(crate) struct Readable {
     /// How many entries come before it.
     pub(crate) skipped: usize,
-    /// What is shown.
+    /// The entries.
     pub(crate) items: Vec<Item>,
 }
 
 /// An entry to read.
 pub(crate) struct Item {
-    /// What is said, and who says it.
-    pub(crate) said: Said,
-    /// When.
+    /// The content.
+    pub(crate) said: EntryText,
+    /// The time.
     pub(crate) time: String,
     /// The label, if it has one.
     pub(crate) label: Option<String>,
@@ -72,7 +72,7 @@ fn item(session: &Session, node: Node, options: &ExportOptions) -> Result<Option
         return Ok(None);
     }
     let entry = session.entry_at(node)?;
-    let Some(mut said) = Said::of(&entry, options) else { return Ok(None) };
+    let Some(mut said) = EntryText::of(&entry, options) else { return Ok(None) };
     said.speaker = cut(&said.speaker);
     said.pieces = said.pieces.into_iter().map(small).collect();
     let label = session.label(node).map(|label| label.text.clone());

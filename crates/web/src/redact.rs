@@ -2,9 +2,8 @@
 //!
 //! file -> line -> strings -> **copy**
 //!
-//! What is exported is made of the copy, so nothing can slip past: not in a row, a label, a name or a cut-off text.
-//! The envelope of entries stays as it is, so that the tree is the same. Patterns are guesses about what secrets look
-//! like; the report says what was found, so that a person can judge.
+//! Exports are made from the copy, so no row, label, name or cut-off text can contain a secret. The envelope of entries is
+//! unchanged, so the tree stays the same. Patterns are guesses; the report lists the findings for the user.
 
 mod patterns;
 mod strings;
@@ -22,22 +21,22 @@ use patterns::Pattern;
 /// How many places a finding names.
 const MOST_LINES: usize = 5;
 
-/// Takes secrets out of texts.
+/// Replaces secrets in texts.
 #[derive(Debug)]
 pub struct Redactor {
     patterns: Vec<Pattern>,
 }
 
-/// What was taken out.
+/// The secrets that were replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RedactReport {
-    /// What was found, kind by kind.
+    /// The findings, kind by kind.
     pub findings: Vec<Finding>,
     /// How many lines were looked at.
     pub lines: u64,
 }
 
-/// What was found of one kind.
+/// The findings of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -99,7 +98,7 @@ impl Redactor {
         text
     }
 
-    /// Copies a session file line by line without its secrets; tells what was found.
+    /// Copies a session file line by line without its secrets, and returns the findings.
     pub fn copy(&self, mut lines: impl BufRead, out: &mut dyn Write) -> Result<RedactReport> {
         let mut findings = Findings::default();
         let mut line = Vec::new();
@@ -154,7 +153,7 @@ impl Redactor {
     }
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Default)]
 struct Findings {
     by_kind: BTreeMap<String, Finding>,

@@ -2,89 +2,61 @@
 //!
 //! outline -> **columns and views** -> parts
 //!
-//! An entry is known in the page by its place in the outline of all entries. Columns say what each row says; a view
-//! lists the rows that a filter shows and how far each is indented. Both come from the engine's outline as they are.
+//! The page identifies an entry by its position in the outline of all entries. A view lists the rows that a filter shows
+//! and their indent. Both come from the outline unchanged.
 
-use session_tree::Session;
-use session_tree::json::write_string;
+use serde::Serialize;
+use session_tree::{Node, Session};
 use session_view::{Filter, Fold, Level, Outline, OutlineRow, RowShape, RowStyle, TurnStats};
 
-use crate::text::{Json, Object, head, list, push_integer, push_number};
+use crate::text::head;
 
 /// How many rows one part holds.
-pub(crate) const ROWS: usize = 4096;
+const ROWS: usize = 4096;
 /// How many characters of a row the sidebar has room for.
 const SHOWN: usize = 140;
 
-const ON_PATH: i64 = 1;
-const IS_ERROR: i64 = 2;
-const IS_BOOKKEEPING: i64 = 4;
-
-/// What rows say, column by column.
-#[derive(Default)]
+/// The rows of one part, column by column.
+#[derive(Default, Serialize)]
 pub(crate) struct Columns {
-    ids: Json,
-    parents: Json,
-    times: Json,
-    texts: Json,
-    flags: Json,
-    styles: String,
-    rows: usize,
+    id: Vec<String>,
+    /// The distance of the parent, 0 for a root.
+    up: Vec<usize>,
+    /// The time since the row before.
+    at: Vec<i64>,
+    text: Vec<String>,
+    flag: Vec<u8>,
+    style: String,
+    #[serde(skip)]
     last_time: i64,
 }
 
 impl Columns {
-    /// Adds a row; `above` tells how many rows its parent stands before it, 0 for a root.
+    /// Adds a row whose parent is `above` rows before it, 0 for a root.
     pub(crate) fn push(&mut self, row: &OutlineRow, text: &str, above: usize, is_bookkeeping: bool) {
-        for column in [&mut self.ids, &mut self.parents, &mut self.times, &mut self.texts, &mut self.flags] {
-            if self.rows > 0 {
-                column.push(b',');
-            }
-        }
-        self.rows += 1;
-        write_string(&mut self.ids, row.id.as_str());
-        push_integer(&mut self.parents, i64::try_from(above).unwrap_or(0));
+        self.id.push(row.id.as_str().to_owned());
+        self.up.push(above);
         let time = row.timestamp.as_millis();
-        push_integer(&mut self.times, time.saturating_sub(std::mem::replace(&mut self.last_time, time)));
+        self.at.push(time.saturating_sub(std::mem::replace(&mut self.last_time, time)));
         let (text, is_whole) = head(text, SHOWN);
-        match is_whole {
-            true => write_string(&mut self.texts, text),
-            false => write_string(&mut self.texts, &format!("{text}…")),
-        }
-        let flag = |set: bool, flag: i64| if set { flag } else { 0 };
-        let flags =
-            flag(row.on_path, ON_PATH) | flag(row.is_error, IS_ERROR) | flag(is_bookkeeping, IS_BOOKKEEPING);
-        push_integer(&mut self.flags, flags);
-        self.styles.push(style(row.style));
+        self.text.push(if is_whole { text.to_owned() } else { format!("{text}…") });
+        let flags = [row.on_path, row.is_error, is_bookkeeping];
+        self.flag.push(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)));
+        self.style.push(style(row.style));
     }
 
-    /// Tells whether a part is full.
+    /// Returns true if there are no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.id.is_empty()
+    }
+
+    /// Returns true if a part is full.
     pub(crate) fn is_full(&self) -> bool {
-        self.rows >= ROWS
-    }
-
-    /// Gives the rows so far as JSON and begins anew; nothing if there are none.
-    pub(crate) fn take(&mut self) -> Option<Json> {
-        if self.rows == 0 {
-            return None;
-        }
-        let Self { ids, parents, times, texts, flags, styles, .. } = std::mem::take(self);
-        let mut out = Json::with_capacity(ids.len() + texts.len() + times.len() + 256);
-        let mut object = Object::new(&mut out);
-        let columns = [("id", ids), ("up", parents), ("at", times), ("text", texts), ("flag", flags)];
-        for (name, column) in columns {
-            let out = object.key(name);
-            out.push(b'[');
-            out.extend_from_slice(&column);
-            out.push(b']');
-        }
-        object.text("style", &styles);
-        object.close();
-        Some(out)
+        self.id.len() >= ROWS
     }
 }
 
-/// The letter by which the page knows how a row is meant.
+/// Returns the letter for the style of a row.
 fn style(style: RowStyle) -> char {
     match style {
         RowStyle::User => 'u',
@@ -99,25 +71,36 @@ fn style(style: RowStyle) -> char {
     }
 }
 
-/// Tells which rows a filter shows, and how they are drawn.
-pub(crate) fn view(session: &Session, all: &Outline, filtered: &Outline, filter: Filter) -> Json {
-    let shapes = || (0..filtered.len()).filter_map(|row| filtered.shape(row));
-    let mut out = Json::with_capacity(filtered.len() * 5 + 64);
-    let mut object = Object::new(&mut out);
-    if filter != Filter::All {
+/// The rows that a filter shows, and how they are drawn.
+#[derive(Serialize)]
+pub(crate) struct View {
+    /// The distances between the positions of the rows; none if all rows are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Vec<i64>>,
+    shapes: Vec<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaf: Option<usize>,
+}
+
+impl View {
+    /// Describes the rows of `filtered`.
+    pub(crate) fn of(session: &Session, all: &Outline, filtered: &Outline, filter: Filter) -> Self {
+        let shapes = || (0..filtered.len()).filter_map(|row| filtered.shape(row));
         let mut last = 0;
-        object.list("rows", shapes(), |out, shape| {
-            let at = all.position_of(shape.node).and_then(|at| i64::try_from(at).ok()).unwrap_or(0);
-            push_integer(out, at - std::mem::replace(&mut last, at));
-        });
+        let step = |shape: RowShape| {
+            let at = position(all, shape.node).max(0);
+            at - std::mem::replace(&mut last, at)
+        };
+        let rows = (filter != Filter::All).then(|| shapes().map(step).collect());
+        let leaf = session.leaf().and_then(|leaf| filtered.nearest_visible(leaf));
+        let leaf = leaf.and_then(|leaf| filtered.position_of(leaf));
+        View { rows, shapes: shapes().map(|shape| code(&shape)).collect(), leaf }
     }
-    object.list("shapes", shapes(), |out, shape| push_integer(out, code(&shape)));
-    let leaf = session.leaf().and_then(|leaf| filtered.nearest_visible(leaf));
-    if let Some(row) = leaf.and_then(|leaf| filtered.position_of(leaf)) {
-        object.number("leaf", row as f64);
-    }
-    object.close();
-    out
+}
+
+/// Returns the position of an entry in the page, or -1.
+pub(crate) fn position(all: &Outline, node: Node) -> i64 {
+    all.position_of(node).and_then(|at| i64::try_from(at).ok()).unwrap_or(-1)
 }
 
 /// The shape of a row as a number: the indent, then two bits for the connector and one for folding.
@@ -131,12 +114,11 @@ fn code(shape: &RowShape) -> i64 {
     (i64::try_from(shape.indent).unwrap_or(0) << 3) | connector | fold
 }
 
-/// What the turn view adds to a prompt.
-pub(crate) fn turn(out: &mut Json, at: usize, turn: &TurnStats) {
-    if !out.is_empty() {
-        out.push(b',');
-    }
-    let numbers = [at as f64, turn.number as f64, turn.replies as f64, turn.tools as f64, turn.tokens as f64];
-    let failed = if turn.failed { 1.0 } else { 0.0 };
-    list(out, numbers.into_iter().chain([turn.cost, failed]), push_number);
+/// The numbers that the turn view adds to a prompt: its position, then those of its turn.
+pub(crate) type TurnNumbers = (usize, usize, usize, usize, u64, f64, u8);
+
+/// Returns the numbers of a turn.
+pub(crate) fn turn_numbers(at: usize, turn: &TurnStats) -> TurnNumbers {
+    let cost = if turn.cost.is_finite() { turn.cost } else { 0.0 };
+    (at, turn.number, turn.replies, turn.tools, turn.tokens, cost, u8::from(turn.failed))
 }

@@ -1,14 +1,12 @@
 //! JSON and numbers as the page reads them.
 //!
-//! The bodies of entries pass as the bytes they are: decoding a string only to encode it again would be most of the
-//! work of an export. Knows nothing of sessions.
+//! The bodies of entries are copied as bytes: decoding and encoding their strings would be most of the work of an export.
 
 use std::io::Write as _;
 
 use session_tree::json::{TextOut as _, ValueRef, write_string};
 
-/// JSON that is being written. Bytes that pass from a session may be no UTF-8; whoever reads the page replaces them, as
-/// the engine does.
+/// A JSON text in the making. Bytes from a session may be invalid UTF-8; the browser replaces them, as the engine does.
 pub(crate) type Json = Vec<u8>;
 
 /// A JSON object that is being written.

@@ -1,4 +1,4 @@
-//! One entry as the page reads it: what it says, without what nobody reads.
+//! One entry as the page reads it.
 //!
 //! entry -> **JSON** -> part
 //!
@@ -16,7 +16,7 @@ use crate::text::{Json, Object, raw};
 /// The types of images that a page shows.
 const IMAGES: [&str; 6] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"];
 
-/// Tells whether a page shows an image: its type is known, and its data is base64.
+/// Returns true if a page shows an image: its type is known, and its data is base64.
 pub(crate) fn is_image(mime_type: &str, data: &str) -> bool {
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     IMAGES.contains(&mime_type) && data.bytes().all(is_base64)
@@ -193,72 +193,72 @@ impl Writer<'_> {
     /// Blocks of prose.
     fn blocks(&mut self, content: Option<ValueRef<'_>>) {
         let options = self.options;
-        let shown = Said::all_of(content).filter(|block| block.is_shown(options));
+        let shown = RawBlock::all_of(content).filter(|block| block.is_shown(options));
         self.object.list("b", shown, |out, block| block.write(out, options));
     }
 
     /// Blocks of what a tool printed: its text passes as it is.
     fn output(&mut self, content: Option<ValueRef<'_>>) {
         let options = self.options;
-        let mut blocks = Said::all_of(content).peekable();
+        let mut blocks = RawBlock::all_of(content).peekable();
         if blocks.peek().is_none() {
             return;
         }
         self.object.list("b", blocks, |out, block| match block {
-            Said::Text(text) => write_one(out, "p", text),
-            Said::Thinking(_, whole) | Said::Call(whole) => write_one(out, "o", whole),
-            Said::Image(_) | Said::Other(_) => block.write(out, options),
+            RawBlock::Text(text) => write_one(out, "p", text),
+            RawBlock::Thinking(_, whole) | RawBlock::Call(whole) => write_one(out, "o", whole),
+            RawBlock::Image(_) | RawBlock::Other(_) => block.write(out, options),
         });
     }
 }
 
 /// One block, by its type; nothing of it was decoded.
 #[derive(Clone, Copy)]
-enum Said<'v> {
+enum RawBlock<'v> {
     Text(ValueRef<'v>),
-    /// What a model thought, and the whole block.
+    /// Thoughts, and the whole block.
     Thinking(ValueRef<'v>, ValueRef<'v>),
     Image(ValueRef<'v>),
     Call(ValueRef<'v>),
     Other(ValueRef<'v>),
 }
 
-impl<'v> Said<'v> {
+impl<'v> RawBlock<'v> {
     /// Returns the blocks of a content, which may be a text alone.
     fn all_of(content: Option<ValueRef<'v>>) -> impl Iterator<Item = Self> {
-        let plain = content.filter(|content| content.kind() == JsonKind::String).map(Said::Text);
-        plain.into_iter().chain(content.into_iter().flat_map(ValueRef::items).map(Said::of))
+        let plain = content.filter(|content| content.kind() == JsonKind::String).map(RawBlock::Text);
+        plain.into_iter().chain(content.into_iter().flat_map(ValueRef::items).map(RawBlock::of))
     }
 
     fn of(block: ValueRef<'v>) -> Self {
         let [kind, text, thinking] = block.get_each(["type", "text", "thinking"]);
         let is = |name: &str| kind.is_some_and(|kind| kind.is_str(name));
         match (text, thinking) {
-            (Some(text), _) if is("text") => Said::Text(text),
-            (_, Some(thinking)) if is("thinking") => Said::Thinking(thinking, block),
-            _ if is("toolCall") => Said::Call(block),
-            _ if is("image") => Said::Image(block),
-            _ => Said::Other(block),
+            (Some(text), _) if is("text") => RawBlock::Text(text),
+            (_, Some(thinking)) if is("thinking") => RawBlock::Thinking(thinking, block),
+            _ if is("toolCall") => RawBlock::Call(block),
+            _ if is("image") => RawBlock::Image(block),
+            _ => RawBlock::Other(block),
         }
     }
 
     fn is_shown(&self, options: &ExportOptions) -> bool {
         match self {
-            Said::Text(text) => !text.is_str(""),
-            Said::Thinking(text, _) => options.thinking && !text.is_str(""),
-            Said::Other(value) => options.thinking || !is_thinking(*value),
-            Said::Image(_) | Said::Call(_) => true,
+            RawBlock::Text(text) => !text.is_str(""),
+            RawBlock::Thinking(text, _) => options.thinking && !text.is_str(""),
+            RawBlock::Other(value) => options.thinking || !is_thinking(*value),
+            RawBlock::Image(_) | RawBlock::Call(_) => true,
         }
     }
 
     fn write(&self, out: &mut Json, options: &ExportOptions) {
         match *self {
-            Said::Text(text) => write_prose(out, "t", text),
-            Said::Thinking(text, _) => write_prose(out, "h", text),
-            Said::Image(block) => write_image(out, block),
-            Said::Call(block) if options.tools => raw(out, block),
-            Said::Call(block) => write_bare_call(out, block),
-            Said::Other(value) => write_one(out, "o", value),
+            RawBlock::Text(text) => write_prose(out, "t", text),
+            RawBlock::Thinking(text, _) => write_prose(out, "h", text),
+            RawBlock::Image(block) => write_image(out, block),
+            RawBlock::Call(block) if options.tools => raw(out, block),
+            RawBlock::Call(block) => write_bare_call(out, block),
+            RawBlock::Other(value) => write_one(out, "o", value),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What secrets look like.
+//! The patterns of secrets.
 //!
 //! Order matters: what is certain comes first, so that a guess finds nothing left of it.
 
@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 pub(super) struct Pattern {
     kind: &'static str,
     regex: Regex,
-    /// What stands in the place of a secret.
+    /// The replacement.
     instead: String,
     /// Looks twice at what the expression found.
     is_one: fn(&str) -> bool,
@@ -38,8 +38,8 @@ impl Pattern {
         Self { kind, regex, instead: instead.to_owned(), is_one }
     }
 
-    /// Returns the text without its secrets; nothing if there are none. The last group is the secret, or else the
-    /// whole match.
+    /// Returns the text without its secrets, or `None` if it has no secret. The group `secret`, or else the whole match,
+    /// is replaced.
     pub(super) fn replaced(&self, text: &str, found: &mut dyn FnMut(&str, &str)) -> Option<String> {
         let mut out = String::new();
         let mut done = 0;
@@ -151,7 +151,7 @@ pub(super) fn is_password(text: &str) -> bool {
     is_value(text) && !is_name && !is_member
 }
 
-/// Letters and digits mixed, as nobody names things.
+/// Returns true for mixed letters and digits, which names rarely have.
 fn looks_random(text: &str) -> bool {
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     let digits = text.bytes().filter(u8::is_ascii_digit).count();

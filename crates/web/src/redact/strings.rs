@@ -13,9 +13,9 @@ const SHORTEST_PICTURE: usize = 200;
 /// A string of a line, with its quotes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    /// Where it begins.
+    /// The start.
     pub(super) start: usize,
-    /// Where it ends.
+    /// The end.
     pub(super) end: usize,
     /// Whether it is a part of the envelope of an entry.
     pub(super) is_envelope: bool,
@@ -36,7 +36,7 @@ impl Place {
         doc.root().as_str().map(|text| Cow::Owned(text.into_owned()))
     }
 
-    /// Tells whether it is the data of an image, in which nothing can be found.
+    /// Returns true for the data of an image, which is not searched.
     pub(super) fn is_picture(&self, line: &[u8]) -> bool {
         let content = &line[self.start + 1..self.end - 1];
         let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn all_expressions_are_read() {
-    // An expression that is none would have been replaced by one that finds nothing.
+    // An invalid expression is replaced by one that matches nothing.
     let redactor = Redactor::new(Some("/srv/x"), &[]).unwrap();
     for text in [
         "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----",

@@ -1,4 +1,4 @@
-//! What is exported: how it reads, what it lets out, and how a browser shows it.
+//! Exports: their text, their redaction, and the page in a browser.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod hostile;

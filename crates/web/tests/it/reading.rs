@@ -1,4 +1,4 @@
-//! What an export says, and what it does not.
+//! The content of an export.
 
 use offshoot_web::ExportOptions;
 use session_tree::{Options, Session};

@@ -1,4 +1,4 @@
-//! Secrets that were planted, and lines in which there are none.
+//! Planted secrets, and lines without secrets.
 
 use std::io::Cursor;
 

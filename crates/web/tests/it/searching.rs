@@ -10,7 +10,7 @@ use crate::support::{Page, THREE_WAYS, everything, session};
 const HITS: &str =
     "[...document.querySelectorAll('#hit-list .hit')].map((hit) => decodeURIComponent(hit.hash.slice(1)))";
 
-/// Types a query and waits until the search is complete; returns the ids of the hits, or the status if there are none.
+/// Types a query and waits until the search is complete; returns the ids of the hits, or the status without hits.
 fn found(browser: &mut Browser, query: &str) -> Vec<String> {
     type_query(browser, query);
     browser.wait("/hits?(, the first 400 listed)?$|:/.test(document.querySelector('#status').textContent)");

@@ -1,4 +1,4 @@
-//! Sessions to export, and what becomes of them.
+//! Sessions to export, and their exports.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -23,7 +23,7 @@ fn choose(browser: &mut Browser, filter: &str) {
     ));
 }
 
-/// Clicks the row that says something and waits until the address says so.
+/// Clicks the row with a text and waits until the address names it.
 fn click(browser: &mut Browser, said: &str) {
     browser.eval(&format!(
         "[...document.querySelectorAll('#rows .row')].find((row) => row.textContent.includes('{said}')).click()"
