@@ -1,4 +1,4 @@
-//! Components: parts of the screen that an extension draws. Script draws lines, whoever shows them decides where.
+//! Components: parts of the screen that an extension draws. Script draws lines, the front end places them.
 
 use serde_json::{Value as Json, json};
 
@@ -21,7 +21,7 @@ impl Component {
     ///
     /// # Errors
     ///
-    /// What went wrong; the component should not be asked again.
+    /// The error; the component should not be drawn again.
     pub async fn render(&self, width: u16) -> Result<Vec<String>, String> {
         let answer = self.ask("component.render", json!({"id": self.id, "width": width})).await?;
         Ok(lines(&answer, width))

@@ -1,5 +1,4 @@
-//! Finding extensions: in directories, in manifests, by path. Only looks; whether a project is trusted is decided by
-//! whoever loads what was found.
+//! Finds extensions: in directories, in manifests, by path. Whether a project is trusted is decided elsewhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +8,9 @@ use serde_json::Value as Json;
 
 /// The endings of extension files.
 const ENDINGS: [&str; 4] = ["ts", "js", "mts", "mjs"];
-/// Where extensions are, below the directory of the user.
+/// The directories of extensions below the directory of the user.
 pub const USER_DIRECTORIES: [&str; 2] = ["extensions", "hooks"];
-/// Where extensions are, below the directory of a project: ours first, then pi's.
+/// The directories of extensions below the directory of a project: ours first, then pi's.
 pub const PROJECT_DIRECTORIES: [&str; 4] =
     [".offshoot/extensions", ".offshoot/hooks", ".pi/extensions", ".pi/hooks"];
 
@@ -24,13 +23,13 @@ pub enum Dialect {
     Extension,
     /// As the older hooks did: a command gets its context alone and may return a prompt.
     Hooks,
-    /// With methods of the event instead of returned objects; hears of navigations that came to nothing too.
+    /// With methods of the event instead of returned objects; receives cancelled navigations too.
     Events,
 }
 
 /// A file that can be loaded as an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundExtension {
     /// Its name: that of the file, or of its directory.
     pub name: String,
     /// The file.
@@ -44,7 +43,7 @@ pub struct Found {
 }
 
 /// Finds the extensions in a directory, sorted by name: `*.ts`, `*.js`, `*/index.ts`, `*/package.json`.
-pub fn in_directory(directory: &Path) -> Vec<Found> {
+pub fn in_directory(directory: &Path) -> Vec<FoundExtension> {
     visible(directory).iter().flat_map(|path| at(path)).collect()
 }
 
@@ -64,7 +63,7 @@ fn visible(directory: &Path) -> Vec<PathBuf> {
 /// # Errors
 ///
 /// The path, if nothing is there.
-pub fn by_path(path: &Path) -> Result<Vec<Found>, PathBuf> {
+pub fn by_path(path: &Path) -> Result<Vec<FoundExtension>, PathBuf> {
     let mut found = at(path);
     if found.is_empty() {
         found = in_directory(path);
@@ -73,24 +72,24 @@ pub fn by_path(path: &Path) -> Result<Vec<Found>, PathBuf> {
 }
 
 /// Finds the extensions of a project.
-pub fn in_project(project: &Path) -> Vec<Found> {
+pub fn in_project(project: &Path) -> Vec<FoundExtension> {
     let found = PROJECT_DIRECTORIES.iter().flat_map(|directory| in_directory(&project.join(directory)));
-    found.map(|one| Found { is_confined: true, ..one }).collect()
+    found.map(|one| FoundExtension { is_confined: true, ..one }).collect()
 }
 
 /// Finds the extensions of a user.
-pub fn in_user_directory(directory: &Path) -> Vec<Found> {
+pub fn in_user_directory(directory: &Path) -> Vec<FoundExtension> {
     USER_DIRECTORIES.iter().flat_map(|name| in_directory(&directory.join(name))).collect()
 }
 
 /// Finds what is at one path of a directory.
-fn at(path: &Path) -> Vec<Found> {
+fn at(path: &Path) -> Vec<FoundExtension> {
     let of_manifest = of_manifest(path);
     if of_manifest.is_empty() { script_at(path).into_iter().collect() } else { of_manifest }
 }
 
 /// Finds the script at one path: a file, or the index of a directory.
-fn script_at(path: &Path) -> Option<Found> {
+fn script_at(path: &Path) -> Option<FoundExtension> {
     if path.is_file() {
         let is_script = path.extension().is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one));
         let is_declaration = path.to_string_lossy().ends_with(".d.ts");
@@ -101,7 +100,7 @@ fn script_at(path: &Path) -> Option<Found> {
 }
 
 /// Finds the extensions that the manifest of a package names.
-fn of_manifest(directory: &Path) -> Vec<Found> {
+fn of_manifest(directory: &Path) -> Vec<FoundExtension> {
     let text = fs::read_to_string(directory.join("package.json")).unwrap_or_default();
     let manifest = serde_json::from_str::<Json>(&text).unwrap_or_default();
     let own = ["offshoot", "pi"].iter().map(|key| &manifest[*key]).find(|own| own.is_object());
@@ -116,14 +115,19 @@ fn of_manifest(directory: &Path) -> Vec<Found> {
         true => visible(path).iter().filter_map(|path| script_at(path)).collect(),
         false => vec![found(path, stem(path))],
     });
-    let name = |one: Found| if is_one { Found { name: file_name(directory), ..one } } else { one };
+    let name =
+        |one: FoundExtension| if is_one { FoundExtension { name: file_name(directory), ..one } } else { one };
     let root = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
     files
-        .map(|one| Found { dialect: dialect.unwrap_or(one.dialect), root: root.clone(), ..name(one) })
+        .map(|one| FoundExtension {
+            dialect: dialect.unwrap_or(one.dialect),
+            root: root.clone(),
+            ..name(one)
+        })
         .collect()
 }
 
-/// Tells whether a directory lies in another one, wherever links lead: who only goes down comes to an end.
+/// Returns true if a directory lies in another one after links are followed, so that recursion ends.
 fn is_below(path: &Path, directory: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     real(path)
@@ -131,12 +135,12 @@ fn is_below(path: &Path, directory: &Path) -> bool {
         .is_some_and(|(path, directory)| path != directory && path.starts_with(directory))
 }
 
-fn found(path: &Path, name: String) -> Found {
+fn found(path: &Path, name: String) -> FoundExtension {
     let is_in_hooks = path.ancestors().skip(1).take(2).any(|directory| directory.ends_with("hooks"));
     let dialect = if is_in_hooks { Dialect::Hooks } else { Dialect::Extension };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    Found { name, path, root, dialect, is_confined: false }
+    FoundExtension { name, path, root, dialect, is_confined: false }
 }
 
 fn stem(path: &Path) -> String {

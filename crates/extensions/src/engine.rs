@@ -2,8 +2,8 @@
 //!
 //! **engine** (this thread) <- worker <- [`Handle`](crate::handle::Handle) <- agent
 //!
-//! Script never gets hold of anything but texts: what crosses the border in either direction is JSON. What script asks
-//! for and what takes time is put into an outbox, which the worker empties when script has come to rest.
+//! Only JSON texts cross the border to script. Requests of script that take time go into an outbox, which the worker
+//! empties when no script is running.
 
 mod modules;
 mod native;
@@ -27,10 +27,10 @@ use crate::host::Host;
 use crate::limits::{Clock, Limits};
 use crate::strip::{Place, Places};
 
-/// How the engine spells that there is no memory left.
+/// The error of the engine without memory.
 const EXHAUSTED: &str = "InternalError: out of memory";
 
-/// What an engine is given.
+/// The environment of an engine.
 pub(crate) struct Setting {
     pub(crate) name: String,
     pub(crate) host: Arc<Host>,
@@ -41,7 +41,7 @@ pub(crate) struct Setting {
     pub(crate) trusted: bool,
     /// The directory that imports have to stay in.
     pub(crate) root: Option<PathBuf>,
-    /// What script is told about itself at the beginning.
+    /// The facts that script reads at the start.
     pub(crate) facts: Json,
 }
 
@@ -52,8 +52,8 @@ impl Setting {
     }
 }
 
-/// Something that script asked for and that the worker has to do.
-pub(crate) enum Wish {
+/// Something that script requested from the worker.
+pub(crate) enum Request {
     /// Begin something that takes time.
     Start { op: u64, name: String, arguments: Json },
     /// Stop it.
@@ -66,13 +66,13 @@ pub(crate) enum Wish {
     ClearTimer { id: u64 },
 }
 
-/// What natives and the worker share on the thread of the engine.
+/// The state that natives and the worker share on the thread of the engine.
 pub(crate) struct Shared {
     pub(crate) setting: Setting,
-    pub(crate) outbox: RefCell<Vec<Wish>>,
-    /// What was sent and appended since the last call began.
+    pub(crate) outbox: RefCell<Vec<Request>>,
+    /// The number of messages and entries since the last call began.
     pub(crate) sent: Cell<usize>,
-    /// What was shown in the second that began then, in bytes.
+    /// The start of the current second, and the bytes that were shown in it.
     pub(crate) shown: Cell<(Instant, usize)>,
     /// The places of each file before its types were taken out.
     pub(crate) places: RefCell<HashMap<String, Places>>,
@@ -119,8 +119,8 @@ impl Engine {
         Ok(Engine { main, context, runtime, shared })
     }
 
-    /// Calls one of our own functions in script, and runs script until nothing is left that could run at once. Fails if
-    /// the engine cannot be used any more. Also returns how long script ran.
+    /// Calls one of our own functions in script, and runs script until all jobs are done. Fails if the engine becomes
+    /// unusable. Also returns how long script ran.
     pub(crate) fn enter<A>(
         &self,
         budget: Duration,
@@ -131,7 +131,7 @@ impl Engine {
         A: for<'js> IntoArgs<'js>,
     {
         let begun = Instant::now();
-        self.shared.setting.clock.wind_up(budget);
+        self.shared.setting.clock.set_budget(Some(budget));
         let call = |ctx: &Ctx<'_>| -> rquickjs::Result<()> {
             let main = self.main.clone().restore(ctx)?;
             main.get::<_, Function<'_>>(function)?.call(arguments)
@@ -149,7 +149,7 @@ impl Engine {
                 break;
             }
         }
-        self.shared.setting.clock.wind_down();
+        self.shared.setting.clock.set_budget(None);
         (self.broken_by(failure).map_or(Ok(()), Err), begun.elapsed())
     }
 
@@ -170,13 +170,13 @@ impl Engine {
 }
 
 impl Shared {
-    /// Puts a wish into the outbox.
-    pub(crate) fn wish(&self, wish: Wish) {
-        self.outbox.borrow_mut().push(wish);
+    /// Puts a request into the outbox.
+    pub(crate) fn request(&self, request: Request) {
+        self.outbox.borrow_mut().push(request);
     }
 
-    /// Notes whether a failure says that memory is at its end. After that the engine is not used any more: its state
-    /// is not to be relied on. Others may say "out of memory" of something else.
+    /// Checks whether a failure is that of an engine without memory, whose state is unreliable from then on. Other errors
+    /// may contain the same words.
     pub(crate) fn note_exhausted(&self, failure: &str) {
         if failure.lines().any(|line| line.starts_with(EXHAUSTED)) {
             self.exhausted.set(true);
@@ -263,12 +263,12 @@ fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Persistent<Ob
         "start",
         Func::from(move |ctx: Ctx<'_>, op: f64, name: String, arguments: String| -> rquickjs::Result<()> {
             let arguments = parsed(&arguments).map_err(|message| Exception::throw_message(&ctx, &message))?;
-            of_start.wish(Wish::Start { op: counted(op), name, arguments });
+            of_start.request(Request::Start { op: counted(op), name, arguments });
             Ok(())
         }),
     )?;
     let of_stop = shared.clone();
-    native.set("stop", Func::from(move |op: f64| of_stop.wish(Wish::Stop { op: counted(op) })))?;
+    native.set("stop", Func::from(move |op: f64| of_stop.request(Request::Stop { op: counted(op) })))?;
     let of_finish = shared.clone();
     native.set(
         "finish",
@@ -277,7 +277,7 @@ fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Persistent<Ob
             if let Err(message) = &result {
                 of_finish.note_exhausted(message);
             }
-            of_finish.wish(Wish::Finish { call: counted(call), result });
+            of_finish.request(Request::Finish { call: counted(call), result });
         }),
     )?;
     native.set("run", Func::from(modules::run))?;

@@ -41,7 +41,7 @@ impl Extension {
         self.handle.registry()
     }
 
-    /// Returns why it is not used any more.
+    /// Returns why it is disabled.
     pub fn disabled(&self) -> Option<&str> {
         self.handle.disabled()
     }
@@ -50,7 +50,7 @@ impl Extension {
     ///
     /// # Errors
     ///
-    /// What went wrong, with places in the source.
+    /// The error, with places in the source.
     pub async fn run_command(
         &self,
         name: &str,

@@ -1,32 +1,30 @@
-//! One extension from the outside: whoever wants something of it sends an order to its thread and waits.
+//! The handle of one extension, which sends orders to its thread and waits for answers, and the bus between extensions.
 //!
 //! agent, screen -> **handle** -> worker -> engine
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use offshoot_agent::cancel::Cancel;
 use parking_lot::Mutex;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::bus::Bus;
-use crate::host::{Host, HostEvent, Trouble};
+use crate::host::{ExtensionFailure, Host, HostEvent};
 use crate::limits::{Clock, Limits};
 use crate::registry::Registry;
 
-/// How often somebody looks after an extension that does not answer.
+/// How often to check an extension that does not answer.
 const LOOK: Duration = Duration::from_millis(500);
-/// How long a call may go on after it was told to stop.
+/// How long a call may run after it was cancelled.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long something is awaited by looking again and again: a trivial handler is done before a thread that sleeps has
-/// been woken up.
+/// How long to poll before sleeping: a trivial handler is done before a sleeping thread would wake up.
 const MOMENT: Duration = Duration::from_micros(40);
 
-/// Looks again and again for something that may be there in a moment; lets others work in between.
+/// Polls for something that may be there in a moment; other threads run in between.
 pub(crate) fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let begun = Instant::now();
     loop {
@@ -40,7 +38,7 @@ pub(crate) fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     }
 }
 
-/// What kind of call it is: it decides how long script may run.
+/// The kind of a call, which decides how long script may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An event, a tool, loading.
@@ -51,33 +49,33 @@ pub(crate) enum Kind {
     Screen,
 }
 
-/// What the thread of an extension is told.
+/// An order to the thread of an extension.
 pub(crate) enum Order {
     /// Do something and answer.
     Call { id: u64, kind: Kind, doing: String, payload: String, reply: Reply },
-    /// Nobody waits for this call any more.
+    /// The answer to this call is not needed.
     Cancel { id: u64 },
-    /// Nobody needs the extension any more.
+    /// The extension is dropped.
     End,
 }
 
-/// Where an answer goes.
+/// The receiver of an answer.
 pub(crate) type Reply = Option<oneshot::Sender<Result<String, String>>>;
 
-/// One extension from the outside.
+/// The handle of one extension.
 pub(crate) struct Handle {
     pub(crate) name: String,
     orders: mpsc::UnboundedSender<Order>,
     next: AtomicU64,
     /// The bytes of messages on the bus that script has not received yet.
-    pub(crate) unheard: AtomicUsize,
+    pub(crate) unread: AtomicUsize,
     pub(crate) clock: Arc<Clock>,
     pub(crate) limits: Limits,
     pub(crate) host: Arc<Host>,
     pub(crate) bus: Arc<Bus>,
-    /// Why it is not used any more.
+    /// The reason why it is disabled.
     disabled: OnceLock<String>,
-    /// Dialogs that are open: who waits for a person is not looked after.
+    /// The number of open dialogs. Waiting for the user is not reported.
     pub(crate) open_dialogs: AtomicUsize,
     registry: Mutex<Registry>,
     /// True once the extension has been loaded.
@@ -101,8 +99,8 @@ impl Handle {
             name,
             orders,
             next: AtomicU64::new(1),
-            unheard: AtomicUsize::new(0),
-            clock: Arc::new(Clock::new()),
+            unread: AtomicUsize::new(0),
+            clock: Arc::default(),
             limits,
             host,
             bus,
@@ -135,12 +133,12 @@ impl Handle {
         self.disabled.get().map(String::as_str)
     }
 
-    /// Puts the extension out of use and says so.
+    /// Disables the extension and reports it.
     pub(crate) fn disable(&self, doing: &str, reason: &str) {
         if self.disabled.set(reason.to_owned()).is_ok() {
             self.clock.stop();
             let (extension, doing) = (self.name.clone(), doing.to_owned());
-            let trouble = Trouble { extension, doing, message: reason.to_owned(), disabled: true };
+            let trouble = ExtensionFailure { extension, doing, message: reason.to_owned(), disabled: true };
             self.host.send(HostEvent::Failed(trouble));
         }
     }
@@ -158,21 +156,21 @@ impl Handle {
         self.registry.lock().clone()
     }
 
-    /// Tells script something; nobody waits for an answer. Refused if it has not heard of too much else yet.
-    pub(crate) fn tell(&self, doing: &str, payload: String) -> Result<(), String> {
-        let unheard = self.unheard.fetch_add(payload.len(), Ordering::Relaxed) + payload.len();
-        if unheard > self.limits.memory / 4 {
-            self.unheard.fetch_sub(payload.len(), Ordering::Relaxed);
+    /// Sends something to script without waiting for an answer. Fails if too many messages are unread.
+    pub(crate) fn notify(&self, doing: &str, payload: String) -> Result<(), String> {
+        let unread = self.unread.fetch_add(payload.len(), Ordering::Relaxed) + payload.len();
+        if unread > self.limits.memory / 4 {
+            self.unread.fetch_sub(payload.len(), Ordering::Relaxed);
             return Err(format!("the extension {} has too many unread messages", self.name));
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let order = Order::Call { id, kind: Kind::Event, doing: doing.to_owned(), payload, reply: None };
-        // Whoever is gone hears nothing.
+        // The thread may have ended.
         drop(self.orders.send(order));
         Ok(())
     }
 
-    /// Asks script something and waits for the answer. If nobody waits any more, script is told to stop.
+    /// Calls script and waits for the answer. Dropping the future cancels the call.
     pub(crate) async fn call(
         &self,
         kind: Kind,
@@ -190,13 +188,13 @@ impl Handle {
             return Err("the extension is disabled".to_owned());
         }
         let mut waiting = Waiting { handle: self, id, is_over: false };
-        // Without an answer script goes on: that nobody waits any more is told once more, now that it is true.
+        // Without an answer `waiting` stays open, and its drop cancels the call.
         let text = self.wait(answer, doing, cancel, id).await?;
         waiting.is_over = true;
         serde_json::from_str(&text?).map_err(|error| error.to_string())
     }
 
-    /// Waits for an answer. Fails if none is to be waited for any longer.
+    /// Waits for an answer. Fails after a cancellation, or if the extension is stuck.
     async fn wait(
         &self,
         mut answer: oneshot::Receiver<Result<String, String>>,
@@ -232,7 +230,7 @@ impl Handle {
         }
     }
 
-    /// Looks whether an extension that does not answer is to be waited for any longer.
+    /// Checks an extension that does not answer: disables it if it is stuck, and notifies the user once.
     fn look_after(&self, doing: &str, waited: Duration) -> Result<(), String> {
         // The engine asks the clock all the time, except in the middle of one long operation.
         if self.clock.overdue().is_some_and(|over| over > GRACE) {
@@ -271,5 +269,31 @@ impl Drop for Waiting<'_> {
         if !self.is_over {
             drop(self.handle.orders.send(Order::Cancel { id: self.id }));
         }
+    }
+}
+
+/// The bus of all extensions of one agent.
+#[derive(Default)]
+pub(crate) struct Bus(Mutex<Vec<Weak<Handle>>>);
+
+impl Bus {
+    pub(crate) fn join(&self, handle: Weak<Handle>) {
+        self.0.lock().push(handle);
+    }
+
+    /// Returns the extensions that still exist.
+    pub(crate) fn members(&self) -> Vec<Arc<Handle>> {
+        let members = self.0.lock();
+        members.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Sends a message to all other extensions. Script delivers it to its own listeners itself.
+    pub(crate) fn emit(&self, from: &Arc<Handle>, channel: &str, data: &Json) -> Result<(), String> {
+        let payload = json!({"channel": channel, "data": data}).to_string();
+        let others = self.members().into_iter().filter(|handle| !Arc::ptr_eq(handle, from));
+        let in_use = others.filter(|handle| handle.disabled().is_none());
+        // A full queue of one extension does not affect the others.
+        let sent: Vec<_> = in_use.map(|handle| handle.notify("bus", payload.clone())).collect();
+        sent.into_iter().collect()
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! extension -> engine -> **host** -> agent, front end
 //!
-//! An extension runs on a thread of its own; everything here is called from there. Output for a screen is an event for
-//! the front end, which must not block.
+//! Everything here is called from the threads of extensions. Output for a screen is an event for the front end, which must
+//! not block.
 
 mod perform;
 mod tools;
@@ -105,7 +105,7 @@ impl Mode {
 #[derive(Debug)]
 pub enum HostEvent {
     /// An extension failed outside of any call.
-    Failed(Trouble),
+    Failed(ExtensionFailure),
     /// An extension cannot be loaded.
     NotLoaded(String),
     /// Extensions have been loaded.
@@ -190,7 +190,7 @@ pub enum Notice {
 
 /// A failure of an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ExtensionFailure {
     /// The extension.
     pub extension: String,
     /// The call that failed.
@@ -201,7 +201,7 @@ pub struct Trouble {
     pub disabled: bool,
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ExtensionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "extension `{}` ({}): {}", self.extension, self.doing, self.message)?;
         if self.disabled { f.write_str(" (the extension is disabled)") } else { Ok(()) }
@@ -250,10 +250,10 @@ impl Host {
     /// Reports a failure that does not disable the extension.
     pub(crate) fn report(&self, extension: &str, doing: &str, message: String) {
         let (extension, doing) = (extension.to_owned(), doing.to_owned());
-        self.send(HostEvent::Failed(Trouble { extension, doing, message, disabled: false }));
+        self.send(HostEvent::Failed(ExtensionFailure { extension, doing, message, disabled: false }));
     }
 
-    /// Reads or changes the session, which stays locked meanwhile.
+    /// Reads or changes the session, which is locked during the call.
     pub(crate) fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
         let (result, before, has_moved) = self.agent.change(|session| {
             let before = session.leaf_id();
@@ -267,7 +267,7 @@ impl Host {
         result
     }
 
-    /// Asks the user. Without a terminal nobody answers, and a confirmation is denied.
+    /// Asks the user. Without a terminal there is no answer, and a confirmation is denied.
     pub(crate) fn ask(&self, extension: Extension, question: Question) -> HostFuture<Option<Json>> {
         if self.mode != Mode::Tui {
             let answer = matches!(question, Question::Confirm { .. }).then_some(Json::Bool(false));

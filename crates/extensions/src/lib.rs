@@ -1,4 +1,4 @@
-//! Extensions in TypeScript and JavaScript, each in an engine of its own with limits.
+//! Extensions in TypeScript and JavaScript, each in a separate engine with limits.
 //!
 //! file -> strip -> engine <- worker <- [`Extension`] -> [hooks](offshoot_agent::hooks)
 //!
@@ -13,7 +13,6 @@
 // Without the engine nothing answers the handles of extensions.
 #![cfg_attr(not(feature = "engine"), allow(dead_code, unused_imports))]
 
-mod bus;
 mod command;
 mod component;
 pub mod discover;

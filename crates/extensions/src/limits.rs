@@ -1,12 +1,13 @@
-//! How much an extension may take: memory, stack, time to run, messages to send.
+//! The limits of an extension: memory, stack, time, messages.
 //!
-//! The time that counts is the time that script runs; waiting for a model, a person or a timer is free, and is watched
-//! in another way.
+//! Only the time in which script runs counts; waiting for a model, a person or a timer does not.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How much one extension may take.
+use parking_lot::Mutex;
+
+/// The limits of one extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of memory.
@@ -19,9 +20,9 @@ pub struct Limits {
     pub command: Duration,
     /// How long script may run for what has to be on the screen at once.
     pub screen: Duration,
-    /// After this long without an answer somebody is told whom everybody waits for.
+    /// The wait for an answer after which the user is notified.
     pub notice: Duration,
-    /// How long an answer is waited for that nothing can bring any more.
+    /// The wait for an answer that nothing can produce, before the call fails.
     pub stuck: Duration,
     /// Bytes of one answer.
     pub answer: usize,
@@ -48,37 +49,22 @@ impl Default for Limits {
     }
 }
 
-/// A clock that ends script that runs too long. One thread winds it up, the engine asks it, others may stop it.
-#[derive(Debug)]
+/// The time limit of running script. The worker sets it, the engine checks it, and other threads may stop script.
+#[derive(Debug, Default)]
 pub(crate) struct Clock {
-    begin: Instant,
-    /// When the script that runs now has to end, in microseconds since the beginning; zero if none runs.
-    deadline: AtomicU64,
+    /// The time at which the running script has to end; none if no script runs.
+    deadline: Mutex<Option<Instant>>,
     stopped: AtomicBool,
     ran_out: AtomicBool,
 }
 
 impl Clock {
-    pub(crate) fn new() -> Self {
-        Clock {
-            begin: Instant::now(),
-            deadline: AtomicU64::new(0),
-            stopped: AtomicBool::new(false),
-            ran_out: AtomicBool::new(false),
-        }
+    /// Limits the script that runs next, or removes the limit after it has ended.
+    pub(crate) fn set_budget(&self, budget: Option<Duration>) {
+        *self.deadline.lock() = budget.and_then(|budget| Instant::now().checked_add(budget));
     }
 
-    /// Lets script run for so long.
-    pub(crate) fn wind_up(&self, budget: Duration) {
-        self.deadline.store(self.now().saturating_add(micros(budget)), Ordering::Relaxed);
-    }
-
-    /// Removes the limit after script has ended.
-    pub(crate) fn wind_down(&self) {
-        self.deadline.store(0, Ordering::Relaxed);
-    }
-
-    /// Ends script for good, from whichever thread.
+    /// Ends script for good, from any thread.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -87,35 +73,23 @@ impl Clock {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Tells whether script has been ended because it ran too long.
+    /// Returns true if script was ended because it ran too long.
     pub(crate) fn has_run_out(&self) -> bool {
         self.ran_out.load(Ordering::Relaxed)
     }
 
-    /// Tells the engine whether to end the script that runs.
+    /// Returns true if the running script has to end.
     pub(crate) fn should_end(&self) -> bool {
-        let deadline = self.deadline.load(Ordering::Relaxed);
-        let is_over = deadline != 0 && self.now() > deadline;
+        let is_over = self.overdue().is_some();
         if is_over {
             self.ran_out.store(true, Ordering::Relaxed);
         }
         is_over || self.is_stopped()
     }
 
-    /// Returns how long script runs over its time, although it should have been ended: the engine does not ask while
-    /// it works on one long operation.
+    /// Returns by how much script exceeds its time, which happens in one long operation of the engine.
     pub(crate) fn overdue(&self) -> Option<Duration> {
-        let deadline = self.deadline.load(Ordering::Relaxed);
-        let over = self.now().checked_sub(deadline).filter(|_| deadline != 0)?;
-        Some(Duration::from_micros(over))
+        let deadline = (*self.deadline.lock())?;
+        Instant::now().checked_duration_since(deadline).filter(|over| !over.is_zero())
     }
-
-    fn now(&self) -> u64 {
-        // One more, so that zero means never.
-        micros(self.begin.elapsed()).saturating_add(1)
-    }
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

@@ -12,11 +12,10 @@ use offshoot_agent::hooks::events::{EVENTS, optional_fields};
 use offshoot_agent::tool::Tool;
 use serde_json::{Map, Value as Json, json};
 
-use crate::bus::Bus;
 use crate::command::LoadedCommand;
-use crate::discover::Found;
+use crate::discover::FoundExtension;
 use crate::extension::Extension;
-use crate::handle::{Handle, Kind};
+use crate::handle::{Bus, Handle, Kind};
 use crate::host::Host;
 use crate::limits::Limits;
 use crate::worker;
@@ -49,8 +48,12 @@ pub struct LoadError {
 }
 
 impl Extensions {
-    /// Loads extensions, side by side. What cannot be loaded is left out and told.
-    pub async fn load(found: &[Found], host: &Arc<Host>, options: &LoadOptions) -> (Self, Vec<LoadError>) {
+    /// Loads extensions concurrently. Returns an error for each that cannot be loaded.
+    pub async fn load(
+        found: &[FoundExtension],
+        host: &Arc<Host>,
+        options: &LoadOptions,
+    ) -> (Self, Vec<LoadError>) {
         let bus = Arc::new(Bus::default());
         let loading = found.iter().map(|one| load_one(one, host, options, &bus));
         let (mut list, mut errors) = (Vec::new(), Vec::new());
@@ -73,7 +76,7 @@ impl Extensions {
         self.list.iter().find(|extension| extension.name() == name)
     }
 
-    /// Tells whether there are none.
+    /// Returns true if no extension is loaded.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -117,7 +120,7 @@ impl Extensions {
 }
 
 async fn load_one(
-    found: &Found,
+    found: &FoundExtension,
     host: &Arc<Host>,
     options: &LoadOptions,
     bus: &Arc<Bus>,

@@ -26,12 +26,12 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::engine::Setting;
 
-/// How long the rest of the output is waited for when somebody whom the process left behind keeps the pipe open.
+/// How long to wait for the rest of the output if a child of the process keeps the pipe open.
 const DRAIN: Duration = Duration::from_millis(300);
 /// How often a group is looked at while it ends.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A process that is to be run.
+/// A process to run.
 pub(crate) struct Job {
     command: Command,
     input: Vec<u8>,
@@ -44,7 +44,7 @@ pub(crate) struct Job {
 }
 
 /// The result of a process.
-pub(crate) struct Ended {
+pub(crate) struct ProcessResult {
     stdout: String,
     stderr: String,
     /// None if a signal ended it.
@@ -54,9 +54,9 @@ pub(crate) struct Ended {
 }
 
 /// Spells the result of a process as script reads it. A process that cannot be started has no exit code.
-pub(crate) fn outcome(ended: Result<Ended, String>) -> Json {
+pub(crate) fn outcome(ended: Result<ProcessResult, String>) -> Json {
     match ended {
-        Ok(Ended { stdout, stderr, code, was_ended }) => {
+        Ok(ProcessResult { stdout, stderr, code, was_ended }) => {
             json!({"stdout": stdout, "stderr": stderr, "code": code, "killed": was_ended})
         }
         Err(error) => json!({"stdout": "", "stderr": error, "code": null, "killed": false, "error": error}),
@@ -86,7 +86,7 @@ impl Job {
     }
 
     /// Runs the process until it ends, runs out of time, or `stop` says that it has to end.
-    pub(crate) async fn run(mut self, stop: impl Future<Output = ()>) -> io::Result<Ended> {
+    pub(crate) async fn run(mut self, stop: impl Future<Output = ()>) -> io::Result<ProcessResult> {
         let mut child = self.command.spawn()?;
         let mut group = ProcessGroup::of(&child);
         let (mut stdout, mut stderr) = (Output::new(self.most), Output::new(self.most));
@@ -108,7 +108,7 @@ impl Job {
         let code = child.wait().await?.code();
         // What it left in the background on purpose may go on, such as a browser.
         group.forget();
-        Ok(Ended { stdout: stdout.text(), stderr: stderr.text(), code, was_ended })
+        Ok(ProcessResult { stdout: stdout.text(), stderr: stderr.text(), code, was_ended })
     }
 
     /// Waits for the end of the process, or for a reason to end it. Tells whether there was one.
@@ -138,7 +138,7 @@ impl Job {
         let until = Instant::now() + self.grace;
         while group.is_alive() && Instant::now() < until {
             beside(flow.as_mut(), sleep(LOOK)).await;
-            // An ended leader counts as alive until somebody has asked for its status.
+            // An ended leader counts as alive until its status is read.
             child.try_wait().ok();
         }
         group.kill();
@@ -163,7 +163,7 @@ async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
     }
 }
 
-/// What a process writes, as far as it is kept.
+/// The output of a process, up to a limit.
 struct Output {
     bytes: Vec<u8>,
     most: usize,
@@ -175,7 +175,7 @@ impl Output {
         Output { bytes: Vec::new(), most, is_cut: false }
     }
 
-    /// Reads until nobody can write any more. Output beyond the limit is read too, so that the process can go on.
+    /// Reads until the pipe is closed. Output beyond the limit is read too, so that the process can continue.
     async fn collect(&mut self, pipe: Option<impl AsyncRead + Unpin>) {
         let Some(mut pipe) = pipe else { return };
         (&mut pipe).take(self.most as u64).read_to_end(&mut self.bytes).await.ok();
@@ -192,7 +192,7 @@ impl Output {
     }
 }
 
-/// Reads how long something may take; nothing if nobody says so.
+/// Reads a time limit in milliseconds, if there is one.
 pub(crate) fn milliseconds(wanted: &Json) -> Option<Duration> {
     let wanted = wanted.as_f64().filter(|ms| ms.is_finite() && *ms > 0.0)?;
     Some(Duration::from_micros((wanted * 1_000.0) as u64))

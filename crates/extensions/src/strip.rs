@@ -12,7 +12,7 @@ use oxc::semantic::SemanticBuilder;
 use oxc::span::SourceType;
 use oxc::transformer::{TransformOptions, Transformer};
 
-/// Where places of the JavaScript were in the TypeScript.
+/// The places of the JavaScript in the TypeScript.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places(Vec<(Place, Place)>);
 

@@ -1,7 +1,7 @@
-//! The thread of one extension: takes orders, lets script run, waits for what script waits for.
+//! The thread of one extension: takes orders, runs script, waits for the operations of script.
 //!
-//! Script runs only in between: whenever something is there for it, until it comes to rest again. Nothing else happens
-//! on this thread, so script never meets itself half-way.
+//! Script runs until all its jobs are done, and then the thread waits again. Nothing else runs on it, so script is never
+//! entered twice.
 
 mod ops;
 
@@ -20,7 +20,7 @@ use serde_json::Value as Json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
-use crate::engine::{Engine, Setting, Wish, number};
+use crate::engine::{Engine, Request, Setting, number};
 use crate::handle::{Handle, Kind, Order, Reply, soon};
 
 /// How much stack a thread has besides what script may use.
@@ -48,7 +48,7 @@ pub(crate) fn start(
     };
     let (weak, stack) = (Arc::downgrade(handle), handle.limits.stack + OWN_STACK);
     let name = format!("extension {}", handle.name);
-    // Nobody joins: a thread that hangs in one operation must not take the program along.
+    // The thread is not joined: it may hang in one operation.
     std::thread::Builder::new().name(name).stack_size(stack).spawn(move || run(setting, orders, &weak))?;
     Ok(())
 }
@@ -69,7 +69,7 @@ fn run(setting: Setting, orders: UnboundedReceiver<Order>, handle: &Weak<Handle>
     }
 }
 
-/// What a running operation becomes: its number and what came of it.
+/// A running operation, which returns its number and its result.
 type Op = Pin<Box<dyn Future<Output = (u64, Result<String, String>)>>>;
 
 struct Worker {
@@ -81,7 +81,7 @@ struct Worker {
     stops: HashMap<u64, Cancel>,
     /// The timers that wait, and when they are due.
     timers: BTreeMap<u64, Instant>,
-    /// What was begun last, to be named if everything ends.
+    /// The latest call, which is named if the extension is disabled.
     latest: String,
 }
 
@@ -92,7 +92,7 @@ struct Call {
     reply: Reply,
     /// How long script may still run for it.
     left: Duration,
-    /// Since when nothing could bring an answer any more.
+    /// The time since when nothing can produce an answer.
     stuck_since: Option<Instant>,
 }
 
@@ -109,7 +109,7 @@ impl Worker {
         }
     }
 
-    /// Works until the extension is not needed any more, or cannot be used.
+    /// Works until the extension is dropped or unusable.
     async fn work(&mut self, mut orders: UnboundedReceiver<Order>) {
         loop {
             let wake_up = self.next_wake_up();
@@ -132,7 +132,7 @@ impl Worker {
         let mut next = Some(first);
         while let Some(order) = next {
             self.obey(order)?;
-            // Whoever waits for something else must not wait longer.
+            // Timers and operations must not wait longer.
             let is_idle = self.ops.is_empty() && self.timers.is_empty() && self.calls.is_empty();
             next = if is_idle { soon(|| orders.try_recv().ok()) } else { None };
         }
@@ -143,7 +143,7 @@ impl Worker {
         match order {
             Order::Call { id, kind, doing, payload, reply } => {
                 if let Some(handle) = self.handle.upgrade().filter(|_| reply.is_none()) {
-                    handle.unheard.fetch_sub(payload.len(), Ordering::Relaxed);
+                    handle.unread.fetch_sub(payload.len(), Ordering::Relaxed);
                 }
                 let limits = &self.engine.shared.setting.limits;
                 let left = match kind {
@@ -183,8 +183,8 @@ impl Worker {
         self.calls.values().map(|call| call.left).max().unwrap_or(event)
     }
 
-    /// Enters script, counts the time that it takes, and does what it asks for. Fails if the extension cannot be used
-    /// any more. Answers are sent last: everything that script did before an answer has been done by then.
+    /// Enters script, counts the time that it takes, and fulfils its requests. Fails if the extension becomes unusable.
+    /// Answers are sent last, after everything that script requested before them.
     ///
     /// The time counts for one call if it is known; otherwise for all that wait.
     fn enter<A>(
@@ -210,39 +210,39 @@ impl Worker {
         if self.calls.values().any(|call| call.left.is_zero() && call.kind != Kind::Screen) {
             return Err("it exceeded its time limit".to_owned());
         }
-        let wishes = std::mem::take(&mut *self.engine.shared.outbox.borrow_mut());
+        let requests = std::mem::take(&mut *self.engine.shared.outbox.borrow_mut());
         let (answers, others): (Vec<_>, Vec<_>) =
-            wishes.into_iter().partition(|wish| matches!(wish, Wish::Finish { .. }));
-        others.into_iter().for_each(|wish| self.fulfil(wish));
+            requests.into_iter().partition(|request| matches!(request, Request::Finish { .. }));
+        others.into_iter().for_each(|request| self.fulfil(request));
         if self.timers.len() > self.engine.shared.setting.limits.timers {
             return Err("it exceeded its limit of timers".to_owned());
         }
-        answers.into_iter().for_each(|wish| self.fulfil(wish));
+        answers.into_iter().for_each(|request| self.fulfil(request));
         self.note_stuck();
         Ok(())
     }
 
-    fn fulfil(&mut self, wish: Wish) {
-        match wish {
-            Wish::Start { op, name, arguments } => {
+    fn fulfil(&mut self, request: Request) {
+        match request {
+            Request::Start { op, name, arguments } => {
                 let stop = Cancel::new();
                 self.stops.insert(op, stop.clone());
                 let is_in_event = self.is_in_event(arguments["call"].as_u64());
                 let work = ops::start(&self.engine.shared, &name, arguments, is_in_event, stop);
                 self.ops.push(Box::pin(async move { (op, work.await) }));
             }
-            Wish::Stop { op } => {
+            Request::Stop { op } => {
                 if let Some(stop) = self.stops.get(&op) {
                     stop.cancel();
                 }
             }
-            Wish::Finish { call, result } => self.finish(call, result),
-            Wish::Timer { id, delay } => drop(self.timers.insert(id, Instant::now() + delay)),
-            Wish::ClearTimer { id } => drop(self.timers.remove(&id)),
+            Request::Finish { call, result } => self.finish(call, result),
+            Request::Timer { id, delay } => drop(self.timers.insert(id, Instant::now() + delay)),
+            Request::ClearTimer { id } => drop(self.timers.remove(&id)),
         }
     }
 
-    /// Tells whether an event is being handled, unless the wish comes from a command that is going on.
+    /// Returns true if an event is being handled, unless the request comes from a running command.
     fn is_in_event(&self, call: Option<u64>) -> bool {
         let of_command =
             call.and_then(|id| self.calls.get(&id)).is_some_and(|call| call.kind == Kind::Command);
@@ -266,7 +266,7 @@ impl Worker {
         }
     }
 
-    /// Notes which calls nothing can answer any more: nothing runs, nothing ticks, nobody is asked.
+    /// Marks calls that nothing can answer: no operation runs and no timer waits.
     fn note_stuck(&mut self) {
         let is_stuck = self.ops.is_empty() && self.timers.is_empty();
         let now = Instant::now();
@@ -281,7 +281,7 @@ impl Worker {
         stuck.chain(self.timers.values().copied()).min().unwrap_or_else(|| Instant::now() + FAR)
     }
 
-    /// Wakes script up, and gives calls up that were waited for long enough.
+    /// Runs the due timers, and fails calls that are stuck for too long.
     fn wake_up(&mut self) -> Result<(), String> {
         let now = Instant::now();
         let due = self.timers.iter().filter(|(_, at)| **at <= now).map(|(id, at)| (*at, *id));

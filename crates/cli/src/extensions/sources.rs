@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
-use offshoot_extensions::discover::{self, Found};
+use offshoot_extensions::discover::{self, FoundExtension};
 
 use super::Args;
 use crate::app::App;
@@ -78,7 +78,7 @@ impl Sources {
     }
 
     /// Finds all extensions in the order in which they are loaded, each once; tells what is odd.
-    pub(crate) fn find(&self) -> (Vec<Found>, Vec<String>) {
+    pub(crate) fn find(&self) -> (Vec<FoundExtension>, Vec<String>) {
         let mut odd = Vec::new();
         let mut found = named(&self.given, &mut odd);
         found.extend(self.own.iter().flat_map(|directory| discover::in_user_directory(directory)));
@@ -93,7 +93,7 @@ impl Sources {
     }
 
     /// Finds the extensions of the project, if it is still what was trusted.
-    fn in_project(&self) -> Result<Vec<Found>, String> {
+    fn in_project(&self) -> Result<Vec<FoundExtension>, String> {
         let Some((dir, digest)) = &self.project else { return Ok(Vec::new()) };
         match Project::at(dir) {
             Ok(Some(project)) if project.digest == *digest => Ok(discover::in_project(dir)),
@@ -106,7 +106,7 @@ impl Sources {
 }
 
 /// Finds what paths name; tells which of them name nothing.
-fn named(paths: &[PathBuf], odd: &mut Vec<String>) -> Vec<Found> {
+fn named(paths: &[PathBuf], odd: &mut Vec<String>) -> Vec<FoundExtension> {
     let mut found = Vec::new();
     for path in paths {
         match discover::by_path(path) {

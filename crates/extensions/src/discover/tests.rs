@@ -1,6 +1,6 @@
 use super::*;
 
-fn names(found: &[Found]) -> Vec<(&str, Dialect)> {
+fn names(found: &[FoundExtension]) -> Vec<(&str, Dialect)> {
     found.iter().map(|one| (one.name.as_str(), one.dialect)).collect()
 }
 

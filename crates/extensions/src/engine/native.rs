@@ -1,4 +1,4 @@
-//! What script may ask for at once: a name and arguments go in, JSON comes out.
+//! Operations that script calls and that return at once: name and arguments in, JSON out.
 //!
 //! Names have two parts, `session.entry`; the first one names the file here that answers.
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::{Shared, Wish, parsed};
+use super::{Request, Shared, parsed};
 use crate::source::function_use;
 use crate::width;
 
@@ -19,7 +19,7 @@ pub(super) use files::refuse_secret;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What a native gives: JSON as text, or why it cannot.
+/// The result of a native: JSON as text, or an error.
 type Answer = Result<String, String>;
 
 /// Answers script.
@@ -59,9 +59,9 @@ fn timer(shared: &Shared, name: &str, arguments: &Json) -> Answer {
         "set" => {
             let delay = arguments["ms"].as_f64().unwrap_or_default().clamp(0.0, 2_147_483_647.0);
             let delay = Duration::from_micros((delay * 1_000.0) as u64);
-            shared.wish(Wish::Timer { id, delay });
+            shared.request(Request::Timer { id, delay });
         }
-        "clear" => shared.wish(Wish::ClearTimer { id }),
+        "clear" => shared.request(Request::ClearTimer { id }),
         _ => return unknown("timer", name),
     }
     Ok("null".to_owned())
@@ -87,35 +87,29 @@ fn text<'a>(arguments: &'a Json, key: &str) -> Result<&'a str, String> {
 
 /// Refuses what only trusted extensions may do.
 fn trusted(shared: &Shared, what: &str) -> Result<(), String> {
-    match shared.setting.trusted {
-        true => Ok(()),
-        false => Err(format!("this extension may not use {what}")),
-    }
+    shared.setting.trusted.then_some(()).ok_or_else(|| format!("this extension may not use {what}"))
 }
 
-/// Counts what one call sends and appends.
+/// Counts the messages and entries of one call.
 fn count_sent(shared: &Shared) -> Result<(), String> {
     let sent = shared.sent.get() + 1;
     shared.sent.set(sent);
     let most = shared.setting.limits.messages;
-    if sent > most {
-        return Err(format!("an extension may send or append at most {most} times in one call"));
-    }
-    Ok(())
+    let error = || format!("an extension may send or append at most {most} times in one call");
+    (sent <= most).then_some(()).ok_or_else(error)
 }
 
-/// What a notice takes besides its text.
+/// The bytes that a notice counts for besides its text.
 const NOTICE: usize = 64;
 
-/// Counts what is shown: whoever shows it may be slower than script, and keeps it until then.
+/// Counts the bytes that are shown: the front end stores them, and may be slower than script.
 fn count_shown(shared: &Shared, length: usize) -> Result<(), String> {
     let (begun, shown) = shared.shown.get();
     let (begun, shown) = if begun.elapsed() < SECOND { (begun, shown) } else { (Instant::now(), 0) };
     let shown = shown + length + NOTICE;
     shared.shown.set((begun, shown));
     let most = shared.setting.limits.answer;
-    match shown > most {
-        true => Err(format!("an extension may show at most {most} bytes per second")),
-        false => Ok(()),
-    }
+    (shown <= most)
+        .then_some(())
+        .ok_or_else(|| format!("an extension may show at most {most} bytes per second"))
 }

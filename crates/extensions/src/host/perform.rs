@@ -17,26 +17,26 @@ use session_tree::{ForkPosition, Message, NewSession, Options, Timestamp};
 pub(super) async fn perform(
     agent: &AgentHandle,
     name: &str,
-    wish: &Json,
+    arguments: &Json,
     options: Options,
     cancel: &Cancel,
 ) -> Result<Json, String> {
     match name {
-        "navigateTree" => navigate(agent, wish, cancel).await,
-        "branchInPlace" => branch_in_place(agent, wish, cancel).await,
-        "fork" => fork(agent, wish, options, cancel).await,
+        "navigateTree" => navigate(agent, arguments, cancel).await,
+        "branchInPlace" => branch_in_place(agent, arguments, cancel).await,
+        "fork" => fork(agent, arguments, options, cancel).await,
         "newSession" => {
-            let parent_session = wish["parentSession"].as_str().map(str::to_owned);
+            let parent_session = arguments["parentSession"].as_str().map(str::to_owned);
             let new = NewSession { parent_session, ..NewSession::default() };
             let request = NewRequest { new, ..NewRequest::default() };
             Ok(cancelled(&agent.new_session(request, options).unless(cancel).await.map_err(said)?))
         }
         "switchSession" => {
-            let path = PathBuf::from(wish["path"].as_str().unwrap_or_default());
+            let path = PathBuf::from(arguments["path"].as_str().unwrap_or_default());
             Ok(cancelled(&agent.resume(path, options).unless(cancel).await.map_err(said)?))
         }
         "compact" => {
-            let focus = wish["customInstructions"].as_str().map(str::to_owned);
+            let focus = arguments["customInstructions"].as_str().map(str::to_owned);
             match agent.compact(focus).unless(cancel).await.map_err(said)? {
                 Applied::Done(id) => Ok(json!({"entryId": id.to_string()})),
                 Applied::Cancelled(_) => Err("Compaction cancelled".to_owned()),
@@ -47,34 +47,34 @@ pub(super) async fn perform(
     }
 }
 
-async fn navigate(agent: &AgentHandle, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
+async fn navigate(agent: &AgentHandle, arguments: &Json, cancel: &Cancel) -> Result<Json, String> {
     let request = NavigateRequest {
-        target: wish["targetId"].as_str().unwrap_or_default().to_owned(),
-        summary: summary_request(wish),
-        label: wish["label"].as_str().map(str::to_owned),
+        target: arguments["targetId"].as_str().unwrap_or_default().to_owned(),
+        summary: summary_request(arguments),
+        label: arguments["label"].as_str().map(str::to_owned),
     };
     let applied = agent.navigate(request).unless(cancel).await.map_err(said)?;
     navigated(agent, applied)
 }
 
 /// Moves the leaf onto an entry itself, also if it is a prompt.
-async fn branch_in_place(agent: &AgentHandle, wish: &Json, cancel: &Cancel) -> Result<Json, String> {
-    let target = wish["targetId"].as_str().unwrap_or_default().to_owned();
-    let request = MoveRequest { target, exact: true, summary: summary_request(wish) };
+async fn branch_in_place(agent: &AgentHandle, arguments: &Json, cancel: &Cancel) -> Result<Json, String> {
+    let target = arguments["targetId"].as_str().unwrap_or_default().to_owned();
+    let request = MoveRequest { target, exact: true, summary: summary_request(arguments) };
     let applied = agent.branch_here(request).unless(cancel).await.map_err(said)?;
     navigated(agent, applied)
 }
 
 /// Reads which summary an extension wants: its own text, or one that the model makes.
-fn summary_request(wish: &Json) -> SummaryRequest {
-    if let Some(text) = wish["summary"].as_str() {
+fn summary_request(arguments: &Json) -> SummaryRequest {
+    if let Some(text) = arguments["summary"].as_str() {
         return SummaryRequest::Made(text.to_owned());
     }
-    let instructions = wish["customInstructions"].as_str().map(str::to_owned);
-    match (wish["summarize"].as_bool().unwrap_or(false), instructions) {
+    let instructions = arguments["customInstructions"].as_str().map(str::to_owned);
+    match (arguments["summarize"].as_bool().unwrap_or(false), instructions) {
         (false, _) => SummaryRequest::Skip,
         (true, None) => SummaryRequest::Standard,
-        (true, Some(text)) if wish["replaceInstructions"] == true => SummaryRequest::Replace(text),
+        (true, Some(text)) if arguments["replaceInstructions"] == true => SummaryRequest::Replace(text),
         (true, Some(text)) => SummaryRequest::Focus(text),
     }
 }
@@ -94,13 +94,18 @@ fn navigated(agent: &AgentHandle, applied: Applied<NavigationResult>) -> Result<
     Ok(answer)
 }
 
-async fn fork(agent: &AgentHandle, wish: &Json, options: Options, cancel: &Cancel) -> Result<Json, String> {
-    let position = match wish["position"].as_str() {
+async fn fork(
+    agent: &AgentHandle,
+    arguments: &Json,
+    options: Options,
+    cancel: &Cancel,
+) -> Result<Json, String> {
+    let position = match arguments["position"].as_str() {
         Some("at") => Some(ForkPosition::At),
         Some("before") => Some(ForkPosition::Before),
         _ => None,
     };
-    let entry = wish["entryId"].as_str().unwrap_or_default();
+    let entry = arguments["entryId"].as_str().unwrap_or_default();
     let request = ForkRequest { position, ..ForkRequest::at(entry) };
     let applied = agent.fork_at(request, options).unless(cancel).await.map_err(said)?;
     let mut answer = cancelled(&applied);

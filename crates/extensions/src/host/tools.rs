@@ -46,7 +46,7 @@ impl Tools {
         let old = std::mem::replace(&mut inner.extensions, extensions);
         inner.chosen = None;
         drop(inner);
-        // Their threads end here, if nobody else needs them.
+        // Their threads end here, unless something else uses them.
         drop(old);
         self.apply();
     }

@@ -1,4 +1,4 @@
-//! What script may ask for and has to wait for: commands, questions, processes, files that change, tools.
+//! Operations that script waits for: commands, questions, processes, watched files, tools.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -38,7 +38,7 @@ pub(super) fn start(
         "watch" => watch(shared, &arguments, stop),
         "tool" => tool(shared, arguments, stop),
         "ask" => ask(shared, &arguments, stop),
-        // The agent waits for this very handler; it cannot do anything else meanwhile.
+        // The agent waits for this handler and can do nothing else.
         name if is_in_event && NEEDS_IDLE_AGENT.contains(&name) => {
             refused("an event handler cannot change the session that the event is about; use a command")
         }

@@ -52,7 +52,7 @@ fn assert_disabled(stage: &Stage, reason: &str) {
         stage.troubles().into_iter().find(|trouble| trouble.disabled).expect("it is put out of use");
     assert_eq!((trouble.extension.as_str(), trouble.doing.as_str()), ("hostile", "event x"));
     assert!(trouble.message.contains(reason), "{trouble}");
-    assert!(!stage.extensions.get("hostile").unwrap().wants("x"), "nobody asks it again");
+    assert!(!stage.extensions.get("hostile").unwrap().wants("x"), "it is not called again");
 }
 
 #[tokio::test]

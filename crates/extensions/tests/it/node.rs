@@ -18,7 +18,7 @@ async fn evaluated(body: &str) -> (Stage, Json) {
     (stage, answer)
 }
 
-/// Tells whether a process runs; one that has ended and that nobody asked about does not.
+/// Returns true if a process runs; one that has ended and was not reaped does not.
 fn is_running(id: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))

@@ -22,8 +22,8 @@ use offshoot_agent::model::{
 };
 use offshoot_agent::permission::{self, Permissions};
 use offshoot_agent::tool::{ToolCall, ToolOutput, ToolPlace};
-use offshoot_extensions::discover::{self, Found};
-use offshoot_extensions::host::{Host, Mode, Trouble};
+use offshoot_extensions::discover::{self, FoundExtension};
+use offshoot_extensions::host::{ExtensionFailure, Host, Mode};
 use offshoot_extensions::{Extension, Extensions, Limits, LoadError, LoadOptions};
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Options, Position, Session, Timestamp};
@@ -145,7 +145,7 @@ impl Setup {
         self.load(Arc::new(tempfile::tempdir().unwrap()), found).await
     }
 
-    async fn load(self, home: Arc<tempfile::TempDir>, found: Vec<Found>) -> Stage {
+    async fn load(self, home: Arc<tempfile::TempDir>, found: Vec<FoundExtension>) -> Stage {
         let project = home.path().join("project");
         std::fs::create_dir_all(&project).unwrap();
         let model = Scripted::new(self.model.0, self.model.1, &self.replies);
@@ -165,8 +165,8 @@ impl Setup {
         host.state().model = Some(shared.spec().clone());
         let host = Arc::new(host);
         let flags = self.flags.as_object().cloned().unwrap_or_default();
-        let found: Vec<Found> =
-            found.into_iter().map(|one| Found { is_confined: self.confined, ..one }).collect();
+        let found: Vec<FoundExtension> =
+            found.into_iter().map(|one| FoundExtension { is_confined: self.confined, ..one }).collect();
         let options = LoadOptions { limits: self.limits, trusted: self.trusted, flags };
         let (extensions, errors) = Extensions::load(&found, &host, &options).await;
         host.tools.replace(extensions.clone());
@@ -237,10 +237,10 @@ impl Stage {
             }
             tokio::task::yield_now().await;
         }
-        panic!("nobody shows {text:?}: {all:?}");
+        panic!("{text:?} is not shown: {all:?}");
     }
 
-    pub(crate) fn troubles(&self) -> Vec<Trouble> {
+    pub(crate) fn troubles(&self) -> Vec<ExtensionFailure> {
         std::mem::take(&mut *self.theatre.troubles.lock().unwrap())
     }
 
@@ -261,7 +261,7 @@ impl Stage {
         last
     }
 
-    /// Runs a command as a person types it, and does meanwhile what it asks of the agent.
+    /// Runs a command as a person types it, and serves its requests to the agent.
     pub(crate) async fn command(&mut self, line: &str) -> Result<Option<String>, String> {
         let (name, arguments) = line.split_once(' ').unwrap_or((line, ""));
         match self.agent.run_extension_command(name, arguments, &Cancel::new()).await {
@@ -381,7 +381,7 @@ pub(crate) fn plain(text: &str) -> String {
     plain + rest
 }
 
-/// Runs git in a directory, without the settings of whoever runs the tests.
+/// Runs git in a directory, without the settings of the user.
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = std::process::Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"])

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use offshoot_extensions::Component;
-use offshoot_extensions::host::{AskedQuestion, FrontEnd, HostEvent, Notice, Question, Trouble};
+use offshoot_extensions::host::{AskedQuestion, ExtensionFailure, FrontEnd, HostEvent, Notice, Question};
 use serde_json::Value as Json;
 
-/// What the user does when asked.
+/// A reaction of the user.
 #[derive(Debug, Clone)]
 pub(crate) enum Says {
     /// Answers.
@@ -25,7 +25,7 @@ pub(crate) struct Theatre {
     pub(crate) notes: Mutex<Vec<String>>,
     pub(crate) screens: Mutex<Vec<String>>,
     pub(crate) kept: Mutex<Vec<Component>>,
-    pub(crate) troubles: Mutex<Vec<Trouble>>,
+    pub(crate) troubles: Mutex<Vec<ExtensionFailure>>,
     /// How often something was registered after loading.
     pub(crate) registered: Mutex<usize>,
     /// Questions that are never answered; they stay open.
@@ -83,7 +83,7 @@ impl Theatre {
                 });
             }
             (_, Some(Says::This(answer))) => drop(asked.answer.send(Some(answer))),
-            (_, says) => panic!("nobody knows what to say: {says:?}"),
+            (_, says) => panic!("no answer for {says:?}"),
         }
     }
 

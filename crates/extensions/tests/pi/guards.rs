@@ -43,7 +43,7 @@ async fn permission_gate() {
     assert!(stage.fire("tool_call", call("bash", json!({"command": "sudo ls"}))).await.is_null());
     let alone = crate::of("permission-gate", crate::Setup { has_ui: false, ..Default::default() }).await;
     let answer = alone.fire("tool_call", call("bash", json!({"command": "sudo ls"}))).await;
-    assert_eq!(answer["block"], true, "nobody is there to ask");
+    assert_eq!(answer["block"], true, "without a terminal");
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ async fn project_trust() {
     assert_eq!(answer, json!({"trusted": "yes", "remember": true}));
     stage.says("Let built-in prompt decide");
     let decided = stage.extensions.hooks().project_trust("/w", &Cancel::new()).await;
-    assert_eq!(decided, None, "somebody else decides");
+    assert_eq!(decided, None, "it does not decide");
 }
 
 #[tokio::test]

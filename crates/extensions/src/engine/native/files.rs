@@ -42,10 +42,8 @@ fn refuse_credentials(name: &str, path: &Path, arguments: &Json, shared: &Shared
 
 /// Refuses a file that holds credentials: ours, or the environment or memory of a process.
 pub(in crate::engine) fn refuse_secret(shared: &Shared, path: &Path) -> Result<(), Failure> {
-    match shared.setting.host.secrets.is_denied(path) || is_of_process(path) {
-        true => Err(denied(path)),
-        false => Ok(()),
-    }
+    let is_secret = shared.setting.host.secrets.is_denied(path) || is_of_process(path);
+    (!is_secret).then_some(()).ok_or_else(|| denied(path))
 }
 
 /// Returns true for files such as `/proc/self/environ`, which hold what was withheld from `process.env`.
@@ -121,7 +119,7 @@ fn content(arguments: &Json) -> Result<Vec<u8>, Failure> {
     Ok(text(arguments, "text")?.as_bytes().to_vec())
 }
 
-/// Writes a file as Node's flag says: anew, at the end, and with `x` only if there was none.
+/// Writes a file as Node's flag requires: from the start, at the end, and with `x` only a new file.
 fn write(path: &Path, arguments: &Json, mode: Option<u32>) -> Result<(), Failure> {
     let mut options = fs::OpenOptions::new();
     match text(arguments, "flag")? {
@@ -147,30 +145,25 @@ fn stat(metadata: &fs::Metadata) -> String {
 }
 
 fn kind(kind: fs::FileType) -> &'static str {
-    if kind.is_dir() {
-        "dir"
-    } else if kind.is_symlink() {
-        "link"
-    } else if kind.is_file() {
-        "file"
-    } else {
-        "other"
+    match (kind.is_dir(), kind.is_symlink(), kind.is_file()) {
+        (true, ..) => "dir",
+        (_, true, _) => "link",
+        (.., true) => "file",
+        (false, false, false) => "other",
     }
 }
 
 fn list(path: &Path) -> Result<String, Failure> {
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        entries.push((name, kind(entry.file_type()?)));
-    }
+    let entry = |entry: fs::DirEntry| {
+        Ok((entry.file_name().to_string_lossy().into_owned(), kind(entry.file_type()?)))
+    };
+    let mut entries = fs::read_dir(path)?.map(|one| entry(one?)).collect::<std::io::Result<Vec<_>>>()?;
     entries.sort();
     let entries = entries.into_iter().map(|(name, kind)| json!({"name": name, "kind": kind}));
     Ok(Json::Array(entries.collect()).to_string())
 }
 
-/// Makes a directory whose name nobody has, for its owner alone.
+/// Makes a directory with a unique name that only its owner can use.
 fn made(prefix: &Path) -> Result<String, Failure> {
     let name = format!("{}{}", prefix.display(), &uuid::Uuid::new_v4().simple().to_string()[..8]);
     fs::DirBuilder::new().mode(0o700).create(&name)?;

@@ -1,4 +1,4 @@
-//! The machine: names, numbers that nobody can guess, and commands that are waited for.
+//! The machine: environment, random numbers, and commands that script waits for.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use serde_json::{Value as Json, json};
 use super::{Answer, json as spelled, text, trusted, unknown};
 use crate::engine::Shared;
 use crate::limits::Clock;
-use crate::process::{Ended, Job, outcome};
+use crate::process::{Job, ProcessResult, outcome};
 
-/// How often somebody looks whether a process that script waits for has to end.
+/// How often to check whether a process that script waits for has to end.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long such a process may go on after it was asked to end: script can do nothing meanwhile.
+/// How long such a process may run after it was asked to end: script is blocked until then.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
@@ -65,7 +65,7 @@ fn facts(shared: &Shared) -> Answer {
     }))
 }
 
-/// Spells an environment. What is no text cannot be told; the rest can.
+/// Returns an environment as JSON, without variables that are not UTF-8.
 fn environment(variables: impl Iterator<Item = (OsString, OsString)>) -> serde_json::Map<String, Json> {
     let texts = variables
         .filter_map(|(key, value)| Some((key.into_string().ok()?, Json::String(value.into_string().ok()?))));
@@ -87,7 +87,7 @@ fn run(shared: &Shared, arguments: &Json) -> Answer {
 }
 
 /// Waits on a thread that may: this one works for its extension already. The process ends with the time of script.
-fn waited_for(job: Job, clock: &Clock) -> std::io::Result<Ended> {
+fn waited_for(job: Job, clock: &Clock) -> std::io::Result<ProcessResult> {
     let late = async || {
         while !clock.should_end() {
             tokio::time::sleep(LOOK).await;
