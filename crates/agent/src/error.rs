@@ -89,3 +89,15 @@ impl SummaryFailure {
 
 /// The result of an operation of the agent.
 pub type Result<T, E = AgentError> = std::result::Result<T, E>;
+
+/// Joins an error and its causes: what happened, then why.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

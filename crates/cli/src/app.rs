@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use session_tree::{Catalog, Error, LockHolder, Node, Options, Session};
+use session_tree::{Catalog, Error, Node, Options, Session};
 use sha2::{Digest, Sha256};
 
 use crate::change::quoted;
@@ -60,7 +60,8 @@ impl App {
             if let Some(sidecars) = &sidecars {
                 options = options.sidecar_dir(sidecars);
             }
-            options = options.on_lock_wait(|holder| crate::ui::words(&lock_notice(None, holder)));
+            options = options
+                .on_lock_wait(|holder| crate::ui::words(&offshoot_tui::app::lock_notice(None, holder)));
             if let Some(clock) = clock {
                 options = options.clock(clock);
             }
@@ -238,13 +239,6 @@ pub(crate) fn resolve(session: &Session, reference: Option<&str>) -> Result<Opti
         None | Some("leaf" | ".") => Ok(session.leaf()),
         Some(reference) => Ok(Some(session_view::resolve(session, reference)?)),
     }
-}
-
-/// Describes the program that holds the lock of a session file.
-pub(crate) fn lock_notice(file: Option<&Path>, holder: Option<&LockHolder>) -> String {
-    let holder = holder.map_or_else(|| "another program".into(), LockHolder::to_string);
-    let file = file.map_or_else(|| "the session".into(), |file| file.display().to_string());
-    format!("waiting: {holder} has locked {file}")
 }
 
 /// Tells whether two paths lead to the same file.

@@ -1,8 +1,8 @@
 //! The result of a command that changes a session, and the one way to show it.
 
-use offshoot_agent::command::Replaced;
+pub(crate) use offshoot_tui::app::ChangeEffect as Effect;
 use serde_json::{Map, Value, json};
-use session_tree::{EntryId, Image, ModelRef, Session};
+use session_tree::{EntryId, Session};
 
 use crate::app::{App, file_of};
 use crate::error::CommandError;
@@ -34,37 +34,6 @@ pub(crate) struct Change {
     value: Map<String, Value>,
     /// The effect in the chat besides the text.
     pub(crate) effect: Effect,
-}
-
-/// The effect of a change on a conversation.
-#[derive(Debug, Default)]
-pub(crate) enum Effect {
-    /// Only the text is shown.
-    #[default]
-    None,
-    /// Entries were appended at the leaf.
-    Appended {
-        /// The model that a copied entry selects.
-        model: Option<ModelRef>,
-    },
-    /// The leaf moved.
-    Moved {
-        /// The prompt that was taken back, for the editor.
-        prompt: Option<String>,
-        /// The images of that prompt.
-        images: Vec<Image>,
-        /// A prompt for the input history.
-        remembered: Option<String>,
-    },
-    /// Another session is open now.
-    Replaced {
-        /// The prompt that was taken back, for the editor.
-        prompt: Option<String>,
-        /// The images of that prompt.
-        images: Vec<Image>,
-        /// The model and the working directory that the session names.
-        replaced: Replaced,
-    },
 }
 
 impl Change {

@@ -8,12 +8,12 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command, CommandFactory};
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::{ArgValueCompleter, CompleteEnv};
+use offshoot_tui::app::references;
 use session_tree::{Session, SessionSummary};
 use session_view::{Filter, Outline, OutlineOptions};
 
 use crate::app::{App, Places};
 use crate::env::Environment;
-use crate::interactive::references;
 use crate::ui::{Colour, Ui, clean};
 
 /// The variable in which the script of a shell asks. No other program reads it, so none is asked by mistake.

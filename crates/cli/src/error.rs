@@ -1,11 +1,11 @@
 //! What a person is told when a command cannot do its work, and the exit code that goes with it.
 
-use std::error::Error as StdError;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
 use offshoot_agent::error::AgentError;
+pub(crate) use offshoot_agent::error::chain;
 use serde::Serialize;
 use session_tree::{Error, QueryError};
 
@@ -158,18 +158,6 @@ impl CommandError {
             CommandError::Interrupted => ExitCode::from(130),
         }
     }
-}
-
-/// Joins an error and its causes: what happened, then why.
-pub(crate) fn chain(error: &dyn StdError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 fn hints(error: &Error) -> Vec<String> {

@@ -20,7 +20,6 @@ mod project_file;
 mod reading;
 mod settings;
 mod setup;
-mod signal;
 mod slash;
 mod talk;
 mod trust;

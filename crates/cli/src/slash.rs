@@ -2,6 +2,7 @@
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
+use offshoot_tui::app::ChatCommand;
 use offshoot_tui::chat::command::{CommandSpec, Completes};
 
 use crate::cmd::SessionCommand;
@@ -15,89 +16,6 @@ pub(crate) enum Slash {
     Session(SessionCommand),
     #[command(flatten)]
     Chat(ChatCommand),
-}
-
-/// A command that only a conversation can have.
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum ChatCommand {
-    /// Show the tree of this session and move in it.
-    Tree {
-        /// The entry to start at.
-        #[arg(value_name = "REF")]
-        at: Option<String>,
-        /// Print the tree instead.
-        #[arg(long)]
-        print: bool,
-    },
-    /// Go to the previous position.
-    Back,
-    /// Go forward again after `/back`.
-    Forward,
-    /// List the branches, to switch, merge, label or export one.
-    Branches,
-    /// List the labels and go to one.
-    Labels,
-    /// Compare two branches from their common ancestor.
-    Diff {
-        /// An entry of one branch.
-        #[arg(value_name = "REF")]
-        one: String,
-        /// An entry of the other branch; the default is the leaf.
-        #[arg(value_name = "REF")]
-        other: Option<String>,
-    },
-    /// Export the session as an HTML page, as Markdown, or as a session file.
-    Export {
-        /// The file; its ending decides the format. The default is an HTML page.
-        #[arg(value_name = "FILE")]
-        file: Vec<String>,
-    },
-    /// Show tokens and cost of this branch and of the whole session.
-    Session,
-    /// Open another session.
-    Resume {
-        /// A path, an id or a prefix of it, or a name; without one a list opens.
-        #[arg(value_name = "SESSION")]
-        session: Vec<String>,
-    },
-    /// Copy the last answer, or an entry, to the clipboard.
-    Copy {
-        /// The entry.
-        #[arg(value_name = "REF")]
-        at: Option<String>,
-    },
-    /// Choose a model.
-    Model {
-        /// The model; without it a list opens.
-        #[arg(value_name = "MODEL")]
-        name: Option<String>,
-    },
-    /// Choose the thinking level.
-    Thinking {
-        /// The level; without it a list opens.
-        #[arg(value_name = "LEVEL")]
-        level: Option<String>,
-    },
-    /// Show the effective settings.
-    Settings,
-    /// Show all keys.
-    Hotkeys,
-    /// Reload extensions, API keys, key bindings, settings and context files.
-    Reload,
-    /// Show all commands, or the help of one.
-    Help {
-        /// The command.
-        #[arg(value_name = "COMMAND")]
-        name: Option<String>,
-    },
-    /// Show the latest lines of the log.
-    Log {
-        /// How many lines.
-        #[arg(value_name = "COUNT", default_value_t = 40)]
-        count: usize,
-    },
-    /// Leave; the session is kept.
-    Quit,
 }
 
 /// A line of the chat, parsed.

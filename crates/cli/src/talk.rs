@@ -19,6 +19,7 @@ use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::settings::{LockWait, Settings};
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
+use offshoot_tui::app::Signals;
 use session_tree::json::string_len;
 use session_tree::{Error, LONGEST_LINE, Session};
 
@@ -31,7 +32,6 @@ use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::extensions;
 use crate::setup::{LeftOut, Setup};
-use crate::signal::Signals;
 use crate::trust;
 use crate::ui::Tone;
 
@@ -137,7 +137,8 @@ pub(crate) fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, Comm
     runtime.block_on(async {
         let cancel = Cancel::new();
         let stop = cancel.clone();
-        let mut signals = Signals::listen()?;
+        let mut signals = Signals::listen()
+            .map_err(|error| CommandError::system("listen to", "signals".as_ref(), &error))?;
         let listening = tokio::spawn(async move {
             signals.arrived().await;
             stop.cancel();

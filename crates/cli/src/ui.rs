@@ -5,7 +5,6 @@
 
 mod progress;
 mod table;
-mod text;
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
@@ -17,10 +16,10 @@ use crate::error::CommandError;
 pub(crate) use offshoot_tui::clean::clean;
 pub(crate) use offshoot_tui::numbers::{bytes, count, money, thousands, tokens};
 pub(crate) use offshoot_tui::time::age;
+pub(crate) use offshoot_tui::width::shortened;
 use offshoot_tui::width::{cut, width};
 pub(crate) use progress::Progress;
 pub(crate) use table::{Column, Table};
-pub(crate) use text::{one_line, shortened};
 
 /// What is left of a piece that gives way.
 const LEAST: usize = 8;
@@ -323,4 +322,9 @@ fn code(tone: Tone) -> Option<&'static str> {
         Tone::Notice => Some("33"),
         Tone::Bad => Some("31"),
     }
+}
+
+/// Folds all white space, so that a text takes one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -30,6 +30,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
+use crate::dialog::CALM;
 use crate::editor::Editor;
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::layout::{indented, take_bottom, take_rows};
@@ -101,6 +102,8 @@ pub struct Chat {
     completion: Option<Completion>,
     escaped: Option<Duration>,
     cleared: Option<Duration>,
+    /// The time of the last event for the editor.
+    typed_at: Duration,
     /// The rows of the terminal.
     rows: u16,
 }
@@ -140,12 +143,19 @@ impl Chat {
             completion: None,
             escaped: None,
             cleared: None,
+            typed_at: Duration::ZERO,
             rows: 0,
         }
     }
 
+    /// Returns true while a message is being typed: questions wait for the next pause.
+    pub fn is_being_typed(&self, now: Duration) -> bool {
+        !self.editor.is_blank() && now.saturating_sub(self.typed_at) < CALM
+    }
+
     /// Takes one event of the terminal.
     pub fn update(&mut self, event: &Event, sources: &dyn Sources, now: Duration) -> Option<Intent> {
+        self.typed_at = now;
         let mut actions = Screen::Chat.actions();
         if !self.editor.is_blank() {
             // The key deletes then.

@@ -43,6 +43,15 @@ pub fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", first_columns(text, room)))
 }
 
+/// Folds all white space and cuts a text to a number of characters, for one line.
+pub fn shortened(text: &str, max: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(max) {
+        None => text,
+        Some(_) => format!("{}…", text.chars().take(max.saturating_sub(1)).collect::<String>().trim_end()),
+    }
+}
+
 /// Returns the beginning of a text that takes at most `columns`; letters are never cut in parts.
 pub(crate) fn first_columns(text: &str, columns: usize) -> &str {
     if text.is_ascii() {

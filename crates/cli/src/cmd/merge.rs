@@ -1,8 +1,9 @@
 //! `merge`: appends one text about another branch at the leaf.
 
 use offshoot_agent::command::{Applied, MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
+use offshoot_tui::app::merge_warnings;
 use serde_json::json;
-use session_tree::merge::{Merge, MergeOutcome, SettingDifference};
+use session_tree::merge::MergeOutcome;
 
 use super::cherry_pick::open_source;
 use super::session_command::{Outcome, Work};
@@ -143,28 +144,4 @@ fn described(draft: &MergeDraft) -> Change {
         .field("tokens", merge.tokens())
         .field("contestedFiles", json!(merge.contested))
         .field("omittedTurns", merge.omitted_turns)
-}
-
-/// Lists what the user should know before a merge is written.
-pub(crate) fn merge_warnings(merge: &Merge) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if !merge.contested.is_empty() {
-        warnings.push(format!("changed on both branches: {}", merge.contested.join(", ")));
-    }
-    let conflicts = merge.content.conflicts.iter();
-    warnings.extend(conflicts.map(|conflict| format!("decisions differ: {}", conflict.topic)));
-    warnings.extend(merge.differences.iter().map(|difference| {
-        let text = match difference {
-            SettingDifference::Model { theirs, .. } => {
-                format!("model {}/{}", theirs.provider, theirs.model_id)
-            }
-            SettingDifference::ThinkingLevel { theirs, .. } => format!("thinking level {theirs}"),
-        };
-        format!("that branch has {text}; this one keeps its own")
-    }));
-    if merge.omitted_turns > 0 {
-        let turns = count(merge.omitted_turns, "turn");
-        warnings.push(format!("the oldest {turns} did not fit and are left out"));
-    }
-    warnings
 }

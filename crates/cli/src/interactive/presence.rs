@@ -1,6 +1,6 @@
-//! Who else has a session open: every program that has one keeps a locked file, which goes with it.
+//! Presence: every program that has a session open keeps a locked file, which is removed with it.
 //!
-//! Nobody is locked out: two who append become two branches. But both should know.
+//! Nobody is locked out: two programs that append make two branches.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -8,18 +8,14 @@ use std::path::{Path, PathBuf};
 
 use crate::app::file_name_of;
 
-/// The sign that we have a session open, and what other programs do to it.
+/// The locked file that shows that a session is open here.
 #[derive(Debug, Default)]
 pub(super) struct Presence {
     sign: Option<(File, PathBuf)>,
-    /// True after another program added entries, until the user goes on.
-    pub(super) has_appended: bool,
-    /// The reason why the entries of other programs cannot be read.
-    pub(super) error: Option<String>,
 }
 
 impl Presence {
-    /// Shows that we have this session open, and no other; without a place for it nobody is told.
+    /// Shows that this session is open, and no other one. Without a state directory nothing is shown.
     pub(super) fn announce(&mut self, state: &Path, session_id: &str) {
         // The old sign goes first: it may have the same name.
         self.withdraw();
@@ -36,7 +32,7 @@ impl Presence {
 
     fn withdraw(&mut self) {
         if let Some((_, path)) = self.sign.take() {
-            // A sign that stays is not locked any more, and counts for nothing.
+            // A file that stays is not locked any more and does not count.
             drop(fs::remove_file(path));
         }
     }
@@ -48,7 +44,7 @@ impl Drop for Presence {
     }
 }
 
-/// Tells whether somebody holds a sign.
+/// Returns true if a program holds the lock.
 fn is_alive(path: &Path) -> bool {
     let Ok(file) = OpenOptions::new().write(true).open(path) else { return false };
     match file.try_lock() {
@@ -65,7 +61,7 @@ pub(super) fn is_held(state: &Path, session_id: &str) -> bool {
     held(state).contains(&name(session_id))
 }
 
-/// Returns the names of all sessions that another program has open. Signs of programs that are gone are removed.
+/// Returns the names of all sessions that other programs have open. Files of programs that are gone are removed.
 pub(super) fn held(state: &Path) -> HashSet<String> {
     let Ok(signs) = fs::read_dir(state.join("presence")) else { return HashSet::new() };
     let own = format!(".{}", std::process::id());
@@ -74,7 +70,7 @@ pub(super) fn held(state: &Path) -> HashSet<String> {
     alive.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect()
 }
 
-/// Ids come from files, and are no names of files.
+/// Returns the name of a session's file: an id may contain anything.
 pub(super) fn name(session_id: &str) -> String {
     file_name_of(session_id.as_bytes())
 }

@@ -15,16 +15,17 @@ use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::Outcome;
 use offshoot_extensions::host::Mode as HostMode;
+use offshoot_tui::app::{ChatCommand, lock_notice};
 use serde_json::json;
 use session_tree::{EntryId, Message, Position, Role, Session, Usage};
 
 use super::{Args, Mode, give_text, waiting};
-use crate::app::{App, file_of, lock_notice};
+use crate::app::{App, file_of};
 use crate::change::Changing;
 use crate::cmd::{Work, done, print_tree, spawn};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
-use crate::slash::{self, ChatCommand, Line, Slash};
+use crate::slash::{self, Line, Slash};
 use crate::ui;
 
 /// Says something to the model, or runs the command of an extension that it names, and gives the answer.

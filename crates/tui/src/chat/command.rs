@@ -31,5 +31,5 @@ pub enum Completes {
     /// Commands.
     Commands,
     /// The arguments of a command of an extension, which completes them itself.
-    Foreign,
+    Extension,
 }

@@ -93,7 +93,7 @@ fn command_wanted(before: &str, commands: &[CommandSpec]) -> Option<Wanted> {
     };
     let Some(command) = commands.iter().find(|command| command.name == name) else {
         let replaces = arguments.chars().count();
-        return Some(Wanted { kind: Completes::Foreign, word: rest.to_owned(), replaces, is_free: false });
+        return Some(Wanted { kind: Completes::Extension, word: rest.to_owned(), replaces, is_free: false });
     };
     let word = arguments.rsplit(' ').next().unwrap_or_default();
     let is_first = !arguments.trim_start().contains(' ') || command.completes == Completes::Entries;
@@ -114,7 +114,7 @@ impl Completion {
                 let own = commands.iter().map(command_candidate);
                 own.chain(sources.candidates(wanted.kind, &wanted.word)).collect()
             }
-            Completes::Foreign => {
+            Completes::Extension => {
                 let (command, typed) = wanted.word.split_once(' ').unwrap_or((&wanted.word, ""));
                 let found = sources.arguments(command, typed);
                 return Self::offered(found, Wanted { word: typed.to_owned(), ..wanted.clone() });

@@ -43,3 +43,11 @@ fn wide_letters_are_not_cut_in_half() {
     assert_eq!(pad("漢", 4, false), "漢  ");
     assert_eq!(pad("12", 4, true), "  12");
 }
+
+#[test]
+fn a_shortened_text_is_one_line_of_so_many_characters() {
+    assert_eq!(shortened("two\n words", 9), "two words");
+    assert_eq!(shortened("two words!", 9), "two word…");
+    assert_eq!(shortened("two words!", 5), "two…");
+    assert_eq!(shortened("漢字かな", 3), "漢字…");
+}

@@ -1,0 +1,413 @@
+//! The program as the chat sees it: commands, settings, models, extensions and files.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::command::{Applied, CherryPick, MergeDraft};
+use offshoot_agent::error::AgentError;
+use offshoot_agent::handle::{AgentHandle, Reply};
+use offshoot_agent::model::Model;
+use offshoot_agent::permission::Rule;
+use offshoot_agent::shared::SharedSession;
+use offshoot_agent::tools::ToolBox;
+use offshoot_extensions::host::{FrontEnd, Host, Mode};
+use offshoot_providers::{OfflineModel, Providers};
+use offshoot_tui::app::{
+    self as chat, AvailableModel, ChangeCommand, ChatSettings, ErrorText, Line, Report, RunChange, Services,
+    SessionChange, TrustQuestion,
+};
+use offshoot_tui::chat::working::Activity;
+use offshoot_tui::keys::Keymap;
+use offshoot_web::ExportOptions;
+use session_tree::{Catalog, Options, Session, SessionSummary};
+
+use super::presence::{self, Presence};
+use super::trash::Trash;
+use crate::app::App;
+use crate::cmd::{self, Outcome, SessionCommand, Work};
+use crate::error::{CommandError, Failure, chain};
+use crate::exporting::{Export, Form, default_name, free, new_header};
+use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
+use crate::setup::{LeftOut, Setup};
+use crate::slash::{self, Slash};
+use crate::talk;
+use crate::trust::{Project, TrustFile};
+
+/// The program as the chat sees it.
+pub(super) struct ChatServices<'a> {
+    app: &'a App,
+    args: &'a talk::Args,
+    setup: Setup,
+    providers: Providers,
+    /// The places of extensions, until their host is made.
+    sources: Option<Sources>,
+    extended: Option<Extended>,
+    presence: Presence,
+    trash: Trash,
+    /// The setup that was read again, and the project that it leaves out.
+    again: Option<(Setup, Option<Box<Project>>)>,
+}
+
+impl<'a> ChatServices<'a> {
+    pub(super) fn new(
+        app: &'a App,
+        args: &'a talk::Args,
+        setup: Setup,
+        sources: Sources,
+    ) -> Result<Self, CommandError> {
+        Ok(ChatServices {
+            providers: setup.providers()?,
+            app,
+            args,
+            setup,
+            sources: Some(sources),
+            extended: None,
+            presence: Presence::default(),
+            trash: Trash::default(),
+            again: None,
+        })
+    }
+
+    /// Returns the command that makes a change.
+    fn change(
+        &self,
+        activity: Option<Activity>,
+        change: impl AsyncFnOnce(&mut Work<'_>) -> Outcome + 'static,
+    ) -> ChangeCommand {
+        let mut app = self.app.capturing(None);
+        let run: Box<RunChange> = Box::new(|agent, cancel| {
+            let (agent, cancel) = (agent.clone(), cancel.clone());
+            Box::pin(async move {
+                let mut work =
+                    Work { agent: &agent, app: &mut app, dry_run: false, is_chat: true, cancel: &cancel };
+                Ok(match change(&mut work).await.map_err(text)? {
+                    Applied::Done(change) => {
+                        Applied::Done(SessionChange { text: change.text(), effect: change.effect })
+                    }
+                    Applied::Cancelled(by) => Applied::Cancelled(by),
+                })
+            })
+        });
+        ChangeCommand { activity, run }
+    }
+
+    fn session_command(&self, command: SessionCommand, line: &str) -> chat::SessionCommand {
+        match command {
+            SessionCommand::Fork(args) if args.at.is_none() => {
+                let in_tree = line.starts_with("/branch") && self.setup.settings.chooses_tree();
+                chat::SessionCommand::ChooseFork { in_tree }
+            }
+            SessionCommand::CherryPick(args) => chat::SessionCommand::CherryPick(args.request()),
+            SessionCommand::Merge(args) if !args.no_review => chat::SessionCommand::Merge(args.request(true)),
+            SessionCommand::Push(args) if !args.force => chat::SessionCommand::Push(args.name.join(" ")),
+            command => {
+                let activity = match &command {
+                    SessionCommand::Compact(_) => Some(Activity::Compaction),
+                    command => command.writes_summary().then_some(Activity::Summary),
+                };
+                let run = async move |work: &mut Work<'_>| command.run(work).await;
+                chat::SessionCommand::Change(self.change(activity, run))
+            }
+        }
+    }
+
+    fn make_extended(
+        &mut self,
+        agent: &AgentHandle,
+        front_end: FrontEnd,
+    ) -> Result<Option<Arc<Host>>, CommandError> {
+        let sources = match self.sources.take() {
+            Some(sources) => sources,
+            None => Sources::new(&self.args.extensions, &self.setup, true, self.app)?,
+        };
+        let output = ExtensionFrontEnd { mode: Mode::Tui, front_end };
+        let (args, setup) = (&self.args.extensions, &self.setup);
+        self.extended = Extended::new(args, sources, agent, setup, output, self.app)?;
+        Ok(self.extended.as_ref().map(|extended| {
+            extended.host.tools.want(self.args.wanted_tools());
+            extended.host.clone()
+        }))
+    }
+
+    fn start_export(
+        &self,
+        file: &str,
+        agent: &AgentHandle,
+        stop: &Cancel,
+    ) -> Result<chat::Export, CommandError> {
+        let file = file.trim_matches(['"', '\'']);
+        let (name, header, saved) = agent.read(|session| {
+            let leaf = session.leaf().map(|leaf| session.tree().id(leaf).to_string());
+            let saved = session.file().filter(|_| session.is_saved()).map(|file| (file.to_path_buf(), leaf));
+            (default_name(session), new_header(session, self.app), saved)
+        });
+        let path = self.setup.cwd.join(if file.is_empty() { name.as_os_str() } else { file.as_ref() });
+        let form = free(&path).and_then(|path| Form::of(&path))?;
+        let options = ExportOptions { home: self.app.env.home(), ..ExportOptions::default() };
+        let export = Export { form, options, has_all: false, header };
+        let (to, stop) = (path.clone(), stop.clone());
+        let write =
+            move |session: &Session| export.write_file(session, &to, false, &mut |_, _| {}, &stop).map(drop);
+        let Some((file, leaf)) = saved else {
+            let written = agent.read(write).map_err(text);
+            return Ok(chat::Export { path, work: Box::pin(async { written }) });
+        };
+        // A file is read again on another thread: a large one takes a while.
+        let options = self.app.options();
+        let work = async move {
+            let writing = tokio::task::spawn_blocking(move || {
+                let mut session = options.open_read_only(file)?;
+                match leaf {
+                    Some(leaf) => session.branch(&leaf)?,
+                    None => session.reset_leaf(),
+                }
+                write(&session)
+            });
+            writing.await.unwrap_or_else(|error| Err(Failure::new(chain(&error)).into())).map_err(text)
+        };
+        Ok(chat::Export { path, work: Box::pin(work) })
+    }
+
+    /// Prints a report into a text.
+    fn print(
+        &self,
+        columns: usize,
+        print: impl FnOnce(&mut App) -> Result<(), CommandError>,
+    ) -> Result<String, ErrorText> {
+        let mut app = self.app.capturing(Some(columns));
+        print(&mut app).map_err(text)?;
+        Ok(app.ui.captured().trim_end().to_owned())
+    }
+
+    fn keep_trust(&mut self) -> Result<(), CommandError> {
+        if let Some((_, Some(project))) = &self.again {
+            TrustFile::in_directory(&self.app.env.state_dir()?).remember(project, true)?;
+        }
+        self.again = Some((self.args.setup_again(self.app)?.0, None));
+        Ok(())
+    }
+
+    fn apply_again(&mut self, agent: &AgentHandle) -> Result<Reply<()>, CommandError> {
+        if let Some((setup, _)) = self.again.take() {
+            self.setup = setup;
+        }
+        self.providers = self.setup.providers()?;
+        if let Some(extended) = &self.extended {
+            extended.set_sources(Sources::new(&self.args.extensions, &self.setup, true, self.app)?);
+        }
+        let system = self.args.system_prompt(&self.setup)?;
+        let settings = self.args.agent_settings(&self.setup);
+        Ok(agent.configure(settings, Arc::new(self.setup.secrets()?), system))
+    }
+}
+
+impl Services for ChatServices<'_> {
+    fn settings(&self) -> Result<ChatSettings, ErrorText> {
+        let (keymap, warnings) = keymap(self.app, &self.setup).map_err(text)?;
+        let settings = &self.setup.settings;
+        Ok(ChatSettings {
+            keymap,
+            warnings,
+            double_escape: settings.double_escape(),
+            tree_filter: settings.tree_filter(),
+            skips_summary_question: settings.skips_summary_question(),
+            shows_hook_cancel: settings.shows_hook_cancel(),
+        })
+    }
+
+    fn options(&self) -> Options {
+        self.app.options()
+    }
+
+    fn catalogs(&self) -> Vec<Catalog> {
+        self.app.catalogs().into_iter().flatten().collect()
+    }
+
+    fn find_session(&self, wanted: &str) -> Result<PathBuf, ErrorText> {
+        self.app.find(wanted).map_err(text)
+    }
+
+    fn trash(&mut self, file: &Path) -> io::Result<()> {
+        let state = self.app.env.state_dir();
+        let state = state.map_err(|_| io::Error::other("no state directory for the trash"))?;
+        self.trash.add(&state, file)
+    }
+
+    fn restore(&mut self, file: &Path) -> io::Result<()> {
+        self.trash.restore(file)
+    }
+
+    fn announce(&mut self, session_id: &str) {
+        if let Ok(state) = self.app.env.state_dir() {
+            self.presence.announce(&state, session_id);
+        }
+    }
+
+    fn open_elsewhere(&self, sessions: &[SessionSummary]) -> HashSet<PathBuf> {
+        let Ok(state) = self.app.env.state_dir() else { return HashSet::new() };
+        let names = presence::held(&state);
+        let is_open = |row: &&SessionSummary| names.contains(&presence::name(&row.id));
+        sessions.iter().filter(is_open).map(|row| row.path.clone()).collect()
+    }
+
+    fn is_open_elsewhere(&self, session_id: &str) -> bool {
+        self.app.env.state_dir().is_ok_and(|state| presence::is_held(&state, session_id))
+    }
+
+    fn damage(&self, session: &Session) -> Option<String> {
+        talk::damage(session)
+    }
+
+    fn parse(&self, line: &str) -> Line {
+        match slash::parse(line) {
+            slash::Line::Command(command) => match *command {
+                Slash::Chat(command) => Line::Chat(command),
+                Slash::Session(command) => Line::Session(self.session_command(command, line)),
+            },
+            slash::Line::Incomplete(name) => Line::Incomplete(name),
+            slash::Line::Help(help) => Line::Help(help),
+            slash::Line::Wrong(error) => Line::Wrong(error),
+            slash::Line::Unknown(name, near) => Line::Unknown(name, near),
+            slash::Line::Text => Line::Text,
+        }
+    }
+
+    fn parse_words(&self, words: &[&str]) -> Result<chat::SessionCommand, ErrorText> {
+        match slash::parse_words(words)? {
+            Slash::Session(command) => Ok(self.session_command(command, "")),
+            Slash::Chat(_) => Err(format!("/{} does not change the session", words.join(" "))),
+        }
+    }
+
+    fn open_source(&self, reference: &str) -> Result<(Option<SharedSession>, String), ErrorText> {
+        cmd::cherry_pick::open_source(reference, self.app).map_err(text)
+    }
+
+    fn apply_pick(&self, pick: CherryPick) -> ChangeCommand {
+        self.change(None, async move |work| cmd::cherry_pick::apply(pick, work).await)
+    }
+
+    fn apply_merge(&self, draft: MergeDraft) -> ChangeCommand {
+        self.change(None, async move |work| cmd::merge::apply(&draft, work).await)
+    }
+
+    fn report(&self, report: Report<'_>, session: &Session, columns: usize) -> Result<String, ErrorText> {
+        match report {
+            Report::Tree => self.print(columns, |app| cmd::print_tree(session, app)),
+            Report::Stats => self.print(columns, |app| cmd::print_stats(session, app)),
+            Report::Diff(one, other) => self.print(columns, |app| cmd::print_diff(session, one, other, app)),
+            Report::Log(count) => Ok(match crate::log::recent(count) {
+                lines if lines.is_empty() => {
+                    "The log is empty. OFFSHOOT_LOG=debug in the environment logs more, also to a file."
+                        .to_owned()
+                }
+                lines => lines.join("\n"),
+            }),
+            Report::Settings => {
+                let lines = self.setup.settings.list().into_iter().map(|listed| {
+                    let from = listed.files.last().map_or("(default)", String::as_str);
+                    format!("{:<32} {:<20} {from}", listed.key, listed.value.to_string())
+                });
+                Ok(lines.collect::<Vec<_>>().join("\n"))
+            }
+        }
+    }
+
+    fn export(&self, file: &str, agent: &AgentHandle, stop: &Cancel) -> Result<chat::Export, ErrorText> {
+        self.start_export(file, agent, stop).map_err(text)
+    }
+
+    fn describe(&self, error: AgentError) -> ErrorText {
+        text(error)
+    }
+
+    fn allow_in_project(&self, rule: &Rule) -> Result<(), ErrorText> {
+        self.setup.project_rules().add(rule).map_err(text)
+    }
+
+    fn models(&self) -> Vec<AvailableModel> {
+        let models = self.providers.models().into_iter();
+        models.map(|model| AvailableModel { spec: model.spec, has_key: model.has_key }).collect()
+    }
+
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, ErrorText> {
+        self.providers.model(name).map_err(text)
+    }
+
+    fn is_offline(&self, provider: &str) -> bool {
+        provider == OfflineModel::PROVIDER
+    }
+
+    fn has_extensions(&self) -> bool {
+        self.sources.as_ref().is_some_and(|sources| !sources.is_empty())
+    }
+
+    fn make_host(
+        &mut self,
+        agent: &AgentHandle,
+        front_end: FrontEnd,
+    ) -> Result<Option<Arc<Host>>, ErrorText> {
+        self.make_extended(agent, front_end).map_err(text)
+    }
+
+    fn load_extensions(&self, agent: &AgentHandle, is_first: bool) -> Result<Reply<()>, ErrorText> {
+        let instructions = self.args.instructions(&self.setup).map_err(text)?;
+        let extended = self.extended.as_ref();
+        Ok(match is_first {
+            true => extensions::start(agent, extended, Some(instructions)),
+            false => agent.reload(extended.map(|extended| extended.system_prompt(instructions))),
+        })
+    }
+
+    fn check_extensions(&self) -> Result<(), ErrorText> {
+        let known = self.extended.as_ref();
+        let tools = known.map_or_else(ToolBox::all, |extended| extended.host.tools.all());
+        let checked = self.args.extensions.check_flags(known).and_then(|()| self.args.check_tools(&tools));
+        checked.map_err(text)
+    }
+
+    fn read_again(&mut self) -> Result<Option<TrustQuestion>, ErrorText> {
+        let (setup, left_out) = self.args.setup_again(self.app).map_err(text)?;
+        let Some(LeftOut::Undecided { project, is_changed }) = left_out else {
+            self.again = Some((setup, None));
+            return Ok(None);
+        };
+        let items = project.items.iter();
+        let files = items.map(|item| format!("{} {}", item.purpose, item.path.display())).collect();
+        self.again = Some((setup, Some(project)));
+        Ok(Some(TrustQuestion { is_changed, files }))
+    }
+
+    fn trust_project(&mut self) -> Result<(), ErrorText> {
+        self.keep_trust().map_err(text)
+    }
+
+    fn use_again(&mut self, agent: &AgentHandle) -> Result<Reply<()>, ErrorText> {
+        self.apply_again(agent).map_err(text)
+    }
+}
+
+/// Returns the message of an error with its hints.
+fn text(error: impl Into<CommandError>) -> ErrorText {
+    let error = error.into();
+    let Some(failure) = error.failure() else { return "stopped".to_owned() };
+    let hints = failure.hints.iter().map(|hint| format!("\nhint: {hint}"));
+    format!("{}{}", failure.message, hints.collect::<String>())
+}
+
+/// Reads the key bindings, and warnings about those that cannot be read.
+fn keymap(app: &App, setup: &Setup) -> Result<(Keymap, Vec<String>), CommandError> {
+    let preset = setup.settings.keymap();
+    let path = app.env.config_dir()?.join("keybindings.json");
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            let (keymap, errors) = Keymap::with_file(preset, &text);
+            Ok((keymap, errors.iter().map(|error| format!("{}: {error}", path.display())).collect()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((Keymap::new(preset), Vec::new())),
+        Err(error) => Err(CommandError::system("read", &path, &error)),
+    }
+}
