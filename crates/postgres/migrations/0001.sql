@@ -31,47 +31,81 @@ CREATE TABLE offshoot.session (
     id uuid NOT NULL DEFAULT gen_random_uuid(),
     -- The last part of the session's address.
     name text NOT NULL,
+    -- The lines of the session. Replacing all lines gives it another log.
+    log uuid NOT NULL DEFAULT gen_random_uuid(),
     -- The number of bytes: the position of the next line.
-    length bigint NOT NULL,
-    -- Counts how often the lines were replaced, for example by a migration to a newer version of the format.
-    generation integer NOT NULL DEFAULT 0,
+    length bigint NOT NULL DEFAULT 0,
     created timestamptz NOT NULL DEFAULT now(),
     changed timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant, id),
     UNIQUE (tenant, name)
 );
 
+CREATE INDEX session_changed ON offshoot.session (tenant, changed DESC);
+
 -- One row per line, with the bytes as in a file. They are not stored as JSON, because jsonb reorders keys, drops duplicates
 -- and refuses \u0000 and lone surrogates.
+--
+-- A line belongs to a log rather than to a session, because forks share lines and outlive the session they came from.
 CREATE TABLE offshoot.line (
-    tenant integer NOT NULL DEFAULT offshoot.current_tenant(),
-    session uuid NOT NULL,
+    tenant integer NOT NULL DEFAULT offshoot.current_tenant() REFERENCES offshoot.tenant,
+    log uuid NOT NULL,
     -- The number of bytes before the line.
     position bigint NOT NULL,
-    -- The ids of the entry and of its parent; an id may contain any byte.
+    -- The number of bytes of the line, with its line feed and its large values.
+    length integer NOT NULL,
+    -- The id of the entry, or its SHA-256 if it is longer than 200 bytes: an id may contain any byte.
     entry bytea,
-    parent bytea,
+    -- The bytes that an index needs; null if these are all bytes of the line.
+    head bytea,
+    -- The bytes without large values.
     line bytea NOT NULL,
+    -- The large values, and where in the line each begins.
+    blobs bytea[],
+    blob_positions integer[],
+    PRIMARY KEY (tenant, log, position)
+);
+
+CREATE INDEX line_entry ON offshoot.line (tenant, log, entry) WHERE entry IS NOT NULL;
+CREATE INDEX line_blobs ON offshoot.line USING gin (blobs) WHERE blobs IS NOT NULL;
+
+-- Lines that a fork shares with another session.
+CREATE TABLE offshoot.part (
+    tenant integer NOT NULL DEFAULT offshoot.current_tenant(),
+    session uuid NOT NULL,
+    position bigint NOT NULL,
+    length bigint NOT NULL,
+    source_log uuid NOT NULL,
+    source_position bigint NOT NULL,
     PRIMARY KEY (tenant, session, position),
     FOREIGN KEY (tenant, session) REFERENCES offshoot.session ON DELETE CASCADE
 );
 
--- An index row has a maximum size; the ids that programs make are short.
-CREATE INDEX line_entry ON offshoot.line (tenant, session, entry) WHERE octet_length(entry) <= 200;
+CREATE INDEX part_source ON offshoot.part (tenant, source_log);
 
-CREATE INDEX session_changed ON offshoot.session (tenant, changed DESC);
+-- Large values, such as images, by the SHA-256 of their bytes. Sessions of a tenant share them.
+CREATE TABLE offshoot.blob (
+    tenant integer NOT NULL DEFAULT offshoot.current_tenant() REFERENCES offshoot.tenant,
+    hash bytea NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (tenant, hash)
+);
 
-ALTER TABLE offshoot.session ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
-ALTER TABLE offshoot.line ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
-ALTER TABLE offshoot.tenant ENABLE ROW LEVEL SECURITY;
-ALTER TABLE offshoot.member ENABLE ROW LEVEL SECURITY;
-
--- The subquery is evaluated once per statement instead of once per row.
-CREATE POLICY tenant ON offshoot.session
-    USING (tenant = (SELECT offshoot.current_tenant())) WITH CHECK (tenant = (SELECT offshoot.current_tenant()));
-CREATE POLICY tenant ON offshoot.line
-    USING (tenant = (SELECT offshoot.current_tenant())) WITH CHECK (tenant = (SELECT offshoot.current_tenant()));
+-- Tables are forced to apply the policy to their owner, too. The subquery is evaluated once per statement instead of once per
+-- row.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['session', 'line', 'part', 'blob'] LOOP
+        EXECUTE format('ALTER TABLE offshoot.%I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format(
+            'CREATE POLICY tenant ON offshoot.%I USING (tenant = (SELECT offshoot.current_tenant())) '
+            'WITH CHECK (tenant = (SELECT offshoot.current_tenant()))', name);
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON offshoot.%I TO offshoot_app', name);
+    END LOOP;
+END
+$$;
 
 GRANT USAGE ON SCHEMA offshoot TO offshoot_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON offshoot.session, offshoot.line TO offshoot_app;
 GRANT SELECT ON offshoot.schema_version TO offshoot_app;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 
 /// The schemes of an address.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// The characters that are escaped in the directory of a socket.
+const SOCKET: &AsciiSet = &CONTROLS.add(b'/').add(b'%').add(b':').add(b'@').add(b'?').add(b'#').add(b' ');
 
 /// How long one attempt to connect may take, unless the address sets `connect_timeout`.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -138,7 +141,10 @@ impl fmt::Display for Address {
         }
         match self.config.get_hosts().first() {
             Some(Host::Tcp(host)) => f.write_str(host)?,
-            Some(Host::Unix(_)) | None => {}
+            Some(Host::Unix(directory)) => {
+                write!(f, "{}", utf8_percent_encode(&directory.to_string_lossy(), SOCKET))?;
+            }
+            None => {}
         }
         if let Some(port) = self.config.get_ports().first().filter(|port| **port != 5432) {
             write!(f, ":{port}")?;
@@ -193,7 +199,7 @@ mod tests {
         assert!(!format!("{address:?}").contains("s3cret"));
         let socket = Address::parse("postgresql:///team?host=/run/pg&user=ann").unwrap();
         assert_eq!((socket.session(), socket.tls()), (None, TlsMode::Prefer));
-        assert_eq!(socket.with_session("one").to_string(), "postgres://ann@/team/one");
+        assert_eq!(socket.with_session("one").to_string(), "postgres://ann@%2Frun%2Fpg/team/one");
     }
 
     #[test]

@@ -51,9 +51,12 @@ pub(crate) struct Link {
 pub(crate) struct Statements {
     pub(crate) find: Statement,
     pub(crate) length: Statement,
+    pub(crate) parts: Statement,
     pub(crate) read: Statement,
-    pub(crate) create: Statement,
+    pub(crate) index: Statement,
+    pub(crate) lines: Statement,
     pub(crate) append: Statement,
+    pub(crate) blobs: Statement,
 }
 
 impl Connection {
@@ -158,24 +161,75 @@ async fn connect(address: Address, database: String) -> Result<Link> {
     Ok(Link { client, statements })
 }
 
+/// The large values of the line `l`, in order.
+macro_rules! blobs {
+    () => {
+        "CASE WHEN l.blobs IS NOT NULL THEN ARRAY(SELECT b.bytes FROM unnest(l.blobs) WITH ORDINALITY AS h (hash, place) \
+         JOIN offshoot.blob b ON b.hash = h.hash ORDER BY h.place) END"
+    };
+}
+
+/// The ranges of logs that make up a range of a session.
+macro_rules! ranges {
+    () => {
+        "unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[]) AS r (log, start, stop, shift)"
+    };
+}
+
 impl Statements {
     async fn prepare(client: &Client) -> Result<Self, tokio_postgres::Error> {
-        let (find, length, read, create, append) = futures_util::future::try_join5(
-            client.prepare("SELECT id, generation FROM offshoot.session WHERE name = $1"),
-            client.prepare("SELECT length, generation FROM offshoot.session WHERE id = $1"),
+        let (find, length, parts, append) = futures_util::future::try_join4(
+            client.prepare("SELECT id, log FROM offshoot.session WHERE name = $1"),
+            client.prepare("SELECT length, log FROM offshoot.session WHERE id = $1"),
             client.prepare(
-                "SELECT position, line FROM offshoot.line WHERE session = $1 AND position < $3 AND position >= \
-                 (SELECT max(position) FROM offshoot.line WHERE session = $1 AND position <= $2) ORDER BY position",
+                "SELECT position, length, source_log, source_position FROM offshoot.part WHERE session = $1 \
+                 ORDER BY position",
             ),
-            client.prepare("INSERT INTO offshoot.session (name, length) VALUES ($1, 0) RETURNING id"),
             client.prepare(
-                "WITH grown AS (UPDATE offshoot.session SET length = $2, changed = clock_timestamp() WHERE id = $1) \
-                 INSERT INTO offshoot.line (session, position, entry, parent, line) \
-                 SELECT $1, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[])",
+                "WITH grown AS (UPDATE offshoot.session SET length = $2, changed = clock_timestamp() WHERE id = $1 \
+                 RETURNING log) \
+                 INSERT INTO offshoot.line (log, position, length, entry, head, line, blobs, blob_positions) \
+                 SELECT grown.log, n.position, n.length, n.entry, n.head, n.line, b.hashes, b.positions \
+                 FROM grown, unnest($3::bigint[], $4::integer[], $5::bytea[], $6::bytea[], $7::bytea[]) \
+                 WITH ORDINALITY AS n (position, length, entry, head, line, number) \
+                 LEFT JOIN (SELECT number, array_agg(hash ORDER BY position) AS hashes, \
+                 array_agg(position ORDER BY position) AS positions \
+                 FROM unnest($8::bigint[], $9::bytea[], $10::integer[]) AS b (number, hash, position) \
+                 GROUP BY number) b USING (number)",
             ),
         )
         .await?;
-        Ok(Self { find, length, read, create, append })
+        let (read, index, lines, blobs) = futures_util::future::try_join4(
+            // The line that contains the start of a range may begin before it.
+            client.prepare(concat!(
+                "SELECT l.position + r.shift, l.line, l.blob_positions, ",
+                blobs!(),
+                " FROM ",
+                ranges!(),
+                " JOIN offshoot.line l ON l.log = r.log AND l.position < r.stop AND l.position >= \
+                 coalesce((SELECT max(f.position) FROM offshoot.line f WHERE f.log = r.log AND f.position <= r.start), 0) \
+                 ORDER BY 1"
+            )),
+            client.prepare(concat!(
+                "SELECT l.position + r.shift, l.length, coalesce(l.head, l.line) FROM ",
+                ranges!(),
+                " JOIN offshoot.line l ON l.log = r.log AND l.position < r.stop AND l.position >= r.start ORDER BY 1"
+            )),
+            client.prepare(concat!(
+                "SELECT DISTINCT ON (l.entry) l.entry, l.line, l.blob_positions, ",
+                blobs!(),
+                " FROM ",
+                ranges!(),
+                " JOIN offshoot.line l ON l.log = r.log AND l.position < r.stop AND l.position >= r.start \
+                 AND l.entry = ANY ($5) ORDER BY l.entry, l.position + r.shift DESC"
+            )),
+            client.prepare(
+                "INSERT INTO offshoot.blob (hash, bytes) SELECT * FROM unnest($1::bytea[], $2::bytea[]) \
+                 ON CONFLICT DO NOTHING",
+            ),
+        )
+        .await?;
+        Ok(Self { find, length, parts, read, index, lines, append, blobs })
     }
 }
 

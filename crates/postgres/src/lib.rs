@@ -23,9 +23,14 @@ mod address;
 mod connection;
 mod error;
 mod journal;
+mod layout;
+mod line;
 mod schema;
+mod sessions;
+mod transaction;
 
 pub use address::{Address, TlsMode};
 pub use error::{Error, Result};
 pub use journal::PostgresJournal;
 pub use schema::{Status, VERSION, init, migrate, status};
+pub use sessions::{StoredSession, delete, sessions};

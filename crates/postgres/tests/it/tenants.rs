@@ -1,5 +1,6 @@
 //! Tenants see nothing of each other.
 
+use session_tree::journal::ReadAt;
 use session_tree::{Message, Options};
 use session_tree_postgres::{Address, Error, PostgresJournal, init};
 
@@ -57,22 +58,39 @@ fn no_statement_of_another_tenant_reaches_a_row() {
     let two = TwoTenants::new();
     let row = server().sql(&two.database, "SELECT tenant, id FROM offshoot.session").unwrap();
     let (tenant, id) = row.split_once('|').unwrap();
+    let log = server().sql(&two.database, "SELECT log FROM offshoot.session").unwrap();
     for (statement, expected) in [
         ("SELECT count(*) FROM offshoot.session", "0"),
         ("SELECT count(*) FROM offshoot.line", "0"),
         ("WITH gone AS (DELETE FROM offshoot.session RETURNING 1) SELECT count(*) FROM gone", "0"),
         ("WITH new AS (UPDATE offshoot.line SET line = '' RETURNING 1) SELECT count(*) FROM new", "0"),
         ("SELECT count(*) FROM offshoot.line WHERE line LIKE '%plan%'", "0"),
+        ("SELECT count(*) FROM offshoot.blob", "0"),
+        ("SELECT count(*) FROM offshoot.part", "0"),
     ] {
         assert_eq!(two.sql_as(&two.b, statement).as_deref(), Ok(expected), "{statement}");
     }
-    // A row for the session of another tenant is refused with the same words as one for a session that does not exist.
+    // A part of the session of another tenant is refused with the same words as one of a session that does not exist.
     let insert = |session: &str| {
-        let statement =
-            format!("INSERT INTO offshoot.line (session, position, line) VALUES ('{session}', 0, '')");
+        let statement = format!(
+            "INSERT INTO offshoot.part (session, position, length, source_log, source_position) \
+             VALUES ('{session}', 0, 0, '{session}', 0)"
+        );
         two.sql_as(&two.b, &statement).unwrap_err().replace(session, "ID")
     };
     assert_eq!(insert(id), insert("00000000-0000-4000-8000-000000000000"));
+    // A part of the log of another tenant shows nothing of it.
+    let spy = format!(
+        "INSERT INTO offshoot.session (name, length) VALUES ('spy', 1000); \
+         INSERT INTO offshoot.part (session, position, length, source_log, source_position) \
+         SELECT id, 0, 1000, '{log}', 0 FROM offshoot.session WHERE name = 'spy'"
+    );
+    two.sql_as(&two.b, &spy).unwrap();
+    let mut bytes = [0; 100];
+    assert_eq!(
+        PostgresJournal::open(&two.address(&two.b, "spy")).unwrap().read_at(0, &mut bytes).unwrap(),
+        0
+    );
     let foreign = format!("INSERT INTO offshoot.session (tenant, name, length) VALUES ({tenant}, 'x', 0)");
     assert!(two.sql_as(&two.b, &foreign).unwrap_err().contains("row-level security"));
     for statement in [
@@ -132,6 +150,6 @@ fn the_role_of_the_application_owns_nothing() {
     let owned = "SELECT count(*) FROM pg_class WHERE relowner = 'offshoot_app'::regrole";
     assert_eq!(server().sql(&two.database, owned).unwrap(), "0");
     let forced = "SELECT count(*) FROM pg_class WHERE relnamespace = 'offshoot'::regnamespace AND relkind = 'r' \
-         AND relname IN ('session', 'line') AND relforcerowsecurity";
-    assert_eq!(server().sql(&two.database, forced).unwrap(), "2");
+         AND relname IN ('session', 'line', 'part', 'blob') AND relforcerowsecurity";
+    assert_eq!(server().sql(&two.database, forced).unwrap(), "4");
 }
