@@ -2,12 +2,14 @@
 -- have created them already.
 DO $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'offshoot_owner') THEN
+    BEGIN
         CREATE ROLE offshoot_owner NOLOGIN;
-    END IF;
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'offshoot_app') THEN
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+    END;
+    BEGIN
         CREATE ROLE offshoot_app NOLOGIN;
-    END IF;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+    END;
     EXECUTE format('GRANT offshoot_owner, offshoot_app TO %I', current_user);
 END
 $$;

@@ -22,7 +22,7 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::layout::{Layout, Part, Ranges};
 use crate::line::{Line, append_bytes, entry_key};
-use crate::transaction::{append_and_commit, create, replace, share};
+use crate::transaction::{append_and_commit, create, replace};
 
 /// How long `lock` waits by default.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -212,15 +212,15 @@ impl PostgresJournal {
         })
     }
 
-    /// Creates the session with its first lines.
-    fn publish(&mut self, lines: Vec<Line>, length: u64) -> Result<(), Error> {
-        let content = Arc::new((self.session.clone(), lines));
+    /// Creates the session with parts of other logs and lines of its own.
+    fn publish(&mut self, parts: Vec<Part>, lines: Vec<Line>, length: u64) -> Result<(), Error> {
+        let content = Arc::new((self.session.clone(), parts.clone(), lines));
         let created = self.connection.run(false, move |link| {
             let content = Arc::clone(&content);
-            async move { create(&link, &content.0, &content.1, length).await }
+            async move { create(&link, &content.0, &content.1, &content.2, length).await }
         })?;
         let (id, log) = created.ok_or_else(|| self.already_exists())?;
-        self.stored = Some(Stored { id, layout: Layout { log, shared: Vec::new() } });
+        self.stored = Some(Stored { id, layout: Layout { log, shared: parts } });
         self.unpublished.clear();
         self.unpublished_lines.clear();
         Ok(())
@@ -360,7 +360,7 @@ impl Journal for PostgresJournal {
                 return Ok(());
             }
             let all = self.unpublished_lines.iter().cloned().chain(lines).collect();
-            return Ok(self.publish(all, end)?);
+            return Ok(self.publish(Vec::new(), all, end)?);
         };
         let lines = Arc::new(lines);
         // The commit ends the lock.
@@ -467,13 +467,10 @@ impl Journal for PostgresJournal {
         let name = source.name();
         let database = self.address.without_session().to_string();
         let name = name.strip_prefix(&database).and_then(|name| name.strip_prefix('/'));
-        let (Some(stored), Some(name)) = (self.stored.clone(), name) else { return Ok(false) };
-        // Under the lock there is no other reader on this connection, so a second one asks for the source.
-        let Some(source) = Self::new(&self.address)?.find(name)? else { return Ok(false) };
-        if !stored.layout.shared.is_empty() {
-            return Ok(false);
-        }
-        let (mut position, mut shared, mut lines) = (at, Vec::new(), Vec::new());
+        // Other clients know the places of the lines of a session that exists, so only a new one can share lines.
+        let (None, Some(name)) = (&self.stored, name) else { return Ok(false) };
+        let Some(source) = self.find(name)? else { return Ok(false) };
+        let (mut position, mut shared, mut lines) = (at, Vec::new(), self.unpublished_lines.clone());
         for part in parts {
             match part {
                 ForkPart::Shared(range) => {
@@ -488,13 +485,7 @@ impl Journal for PostgresJournal {
                 }
             }
         }
-        let content = Arc::new((shared.clone(), lines));
-        self.is_locked = false;
-        let log = self.connection.run(false, move |link| {
-            let content = Arc::clone(&content);
-            async move { share(&link, stored.id, &content.0, position, &content.1).await }
-        })?;
-        self.stored = Some(Stored { id: stored.id, layout: Layout { log, shared } });
+        self.publish(shared, lines, position)?;
         Ok(true)
     }
 

@@ -59,6 +59,7 @@ async fn append(link: &Link, session: Uuid, length: u64, lines: &[Line]) -> Resu
 pub(crate) async fn create(
     link: &Link,
     name: &str,
+    parts: &[Part],
     lines: &[Line],
     length: u64,
 ) -> Result<Option<(Uuid, Uuid)>, Error> {
@@ -67,6 +68,10 @@ pub(crate) async fn create(
         let insert = "INSERT INTO offshoot.session (name) VALUES ($1) RETURNING id, log";
         let row = link.client.query_one(insert, &[&name]).await?;
         let (id, log) = (row.get(0), row.get(1));
+        if !parts.is_empty() {
+            link.client.batch_execute(SHARE).await?;
+            add_parts(link, id, parts).await?;
+        }
         append_and_commit(link, id, length, lines).await?;
         Ok((id, log))
     };
@@ -76,34 +81,14 @@ pub(crate) async fn create(
     }
 }
 
-/// Appends parts of other logs and lines to a session whose row is locked, and commits. Returns the new log of the session:
-/// with a new one, other clients notice that the places of its lines have changed.
-pub(crate) async fn share(
-    link: &Link,
-    session: Uuid,
-    parts: &[Part],
-    length: u64,
-    lines: &[Line],
-) -> Result<Uuid, Error> {
-    let client = &link.client;
+async fn add_parts(link: &Link, session: Uuid, parts: &[Part]) -> Result<(), Error> {
     let positions: Vec<i64> = parts.iter().map(|part| part.position as i64).collect();
     let lengths: Vec<i64> = parts.iter().map(|part| part.length as i64).collect();
     let logs: Vec<Uuid> = parts.iter().map(|part| part.log).collect();
     let sources: Vec<i64> = parts.iter().map(|part| part.source_position as i64).collect();
-    let share = async {
-        client.batch_execute(SHARE).await?;
-        let log: Uuid = client.query_one("SELECT gen_random_uuid()", &[]).await?.get(0);
-        let move_lines = "WITH old AS (SELECT log FROM offshoot.session WHERE id = $1) \
-             UPDATE offshoot.line SET log = $2 WHERE log = (SELECT log FROM old)";
-        client.execute(move_lines, &[&session, &log]).await?;
-        client.execute("UPDATE offshoot.session SET log = $2 WHERE id = $1", &[&session, &log]).await?;
-        let insert = "INSERT INTO offshoot.part (session, position, length, source_log, source_position) \
-             SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::uuid[], $5::bigint[])";
-        client.execute(insert, &[&session, &positions, &lengths, &logs, &sources]).await?;
-        append_and_commit(link, session, length, lines).await?;
-        Ok(log)
-    };
-    or_roll_back(link, share).await
+    let insert = "INSERT INTO offshoot.part (session, position, length, source_log, source_position) \
+         SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::uuid[], $5::bigint[])";
+    link.client.execute(insert, &[&session, &positions, &lengths, &logs, &sources]).await.map(drop)
 }
 
 /// Gives a session whose row is locked other lines, and commits. The old ones go to a new session named `kept`. Returns the

@@ -114,8 +114,8 @@ impl Session {
     /// Appends planned entries to a session that is still empty, without copying their lines. Returns false if the journals
     /// cannot share lines.
     fn share_lines(&self, session: &mut Session, plan: &ExtractPlan, new_id: &str) -> Result<bool> {
-        let can_fork = |session: &Session| session.journal.capabilities().fork && session.journal.exists();
-        if !can_fork(self) || !can_fork(session) || plan.what == Extract::All || self.index.open_tail {
+        let can_fork = [self, session].iter().all(|session| session.journal.capabilities().fork);
+        if !can_fork || !self.journal.exists() || plan.what == Extract::All || self.index.open_tail {
             return Ok(false);
         }
         let parts = self.planned_parts(plan, new_id).map_err(|error| self.io_error("copy", error))?;
@@ -136,7 +136,7 @@ impl Session {
         let path = name_of(&*session.journal);
         // A file is written as a stream before it gets its name; it may be larger than memory.
         let can_replace = session.journal.capabilities().replace && !session.journal.exists();
-        if self.share_lines(&mut session, plan, &id)? {
+        if (publish || session.journal.exists()) && self.share_lines(&mut session, plan, &id)? {
             session.index = index::load_journal(&*session.journal)?;
         } else if can_replace && (publish || session.file().is_none()) {
             let header = session.header().raw().to_vec();
