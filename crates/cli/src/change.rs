@@ -1,7 +1,9 @@
 //! The result of a command that changes a session, and the one way to show it.
 
 pub(crate) use offshoot_tui::app::ChangeEffect as Effect;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use session_tree::{EntryId, Session};
 
 use crate::app::{App, file_of};
@@ -31,9 +33,42 @@ pub(crate) struct Change {
     preview: Option<String>,
     notes: Vec<String>,
     undo: Option<String>,
-    value: Map<String, Value>,
+    action: &'static str,
+    /// The fields of the JSON form that only this command has.
+    fields: Value,
     /// The effect in the chat besides the text.
     pub(crate) effect: Effect,
+}
+
+/// The JSON form of a change.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ChangeJson<T> {
+    /// What was done.
+    action: &'static str,
+    #[serde(flatten)]
+    fields: T,
+    /// True if it was only planned.
+    dry_run: bool,
+    /// The command that takes the change back.
+    undo: Option<String>,
+}
+
+/// The file and the leaf of a session, in the JSON form of a change.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionState {
+    /// The file of the session; empty if it has none.
+    file: String,
+    /// The leaf after the change; null is the start.
+    leaf_id: Option<EntryId>,
+}
+
+impl SessionState {
+    /// Reads the file and the leaf of a session.
+    pub(crate) fn of(session: &Session) -> Self {
+        SessionState { file: file_of(session), leaf_id: session.leaf_id() }
+    }
 }
 
 impl Change {
@@ -46,14 +81,15 @@ impl Change {
             preview: None,
             notes: Vec::new(),
             undo: None,
-            value: Map::from_iter([("action".to_owned(), json!(to_do))]),
+            action: to_do,
+            fields: Value::Null,
             effect: Effect::None,
         }
     }
 
     /// Starts the answer of a command that changes nothing.
     pub(crate) fn shown(what: impl Into<String>) -> Self {
-        Change { value: Map::new(), ..Change::new("", "", what) }
+        Change::new("", "", what)
     }
 
     /// Adds text for standard output.
@@ -98,16 +134,15 @@ impl Change {
         }
     }
 
-    /// Adds a field of the JSON form.
-    pub(crate) fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.value.insert(name.to_owned(), value.into());
-        self
+    /// Sets the fields of the JSON form that only this command has.
+    pub(crate) fn json(self, fields: impl Serialize) -> Result<Self, CommandError> {
+        let fields = serde_json::to_value(fields).map_err(std::io::Error::from)?;
+        Ok(Change { fields, ..self })
     }
 
-    /// Adds the file and the leaf of a session to the JSON form.
-    pub(crate) fn session(self, session: &Session) -> Self {
-        let leaf = session.leaf_id().map(|id| id.to_string());
-        self.field("file", file_of(session)).field("leafId", leaf)
+    /// Sets the name of the action in the JSON form; the default is the verb.
+    pub(crate) fn action(self, action: &'static str) -> Self {
+        Change { action, ..self }
     }
 
     /// Sets the effect on a conversation.
@@ -123,15 +158,15 @@ impl Change {
     }
 
     /// Prints it.
-    pub(crate) fn tell(mut self, app: &mut App, how: Changing) -> Result<(), CommandError> {
+    pub(crate) fn tell(self, app: &mut App, how: Changing) -> Result<(), CommandError> {
         let is_shown = self.verbs.0.is_empty();
+        let undo = self.undo.filter(|_| !how.dry_run);
         if how.json && is_shown {
-            return app.ui.json(&self.value);
+            return app.ui.json(&self.fields);
         }
         if how.json {
-            self.value.insert("dryRun".to_owned(), json!(how.dry_run));
-            self.value.insert("undo".to_owned(), json!(self.undo.filter(|_| !how.dry_run)));
-            return app.ui.json(&self.value);
+            let Change { action, fields, .. } = self;
+            return app.ui.json(&ChangeJson { action, fields, dry_run: how.dry_run, undo });
         }
         let output = if how.dry_run { self.preview.as_slice() } else { &self.output };
         for text in output {
@@ -144,7 +179,7 @@ impl Change {
             true => app.ui.tell(&format!("would {to_do} {}", self.what))?,
             false => app.ui.tell(&format!("{done} {}", self.what))?,
         }
-        if let Some(undo) = self.undo.filter(|_| !how.dry_run) {
+        if let Some(undo) = undo {
             app.ui.tell(&format!("undo: {undo}"))?;
         }
         let mut lines = self.notes.iter().flat_map(|note| note.lines());

@@ -37,6 +37,7 @@ mod pop;
 pub(crate) mod push;
 mod repair;
 mod report;
+mod schema;
 mod session_command;
 mod sessions;
 mod settings;
@@ -49,10 +50,15 @@ pub(crate) mod trust;
 mod types;
 mod undo;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use session_tree::{Context, Entry};
+use session_view::{Comparison, OutlineRow};
 use tracing::{Instrument as _, info_span};
 
 use crate::app::App;
+use crate::change::{ChangeJson, SessionState};
 use crate::error::CommandError;
+use crate::settings::Listed;
 
 pub(crate) use diff::print_between as print_diff;
 use session_command::{Alone, OnLatest, OnSession};
@@ -80,9 +86,25 @@ impl Group {
     ];
 }
 
-/// Declares the commands that change a session: group, what the command line adds to the arguments, name and module.
+/// A row of the table of commands.
+struct Row {
+    group: Group,
+    /// The name of its module; that of the command has `-` for `_`.
+    module: &'static str,
+    /// The schemas of what it prints with `--json`; empty if it has no such option.
+    json: &'static [fn(&mut SchemaGenerator) -> Schema],
+}
+
+impl Row {
+    fn name(&self) -> String {
+        self.module.replace('_', "-")
+    }
+}
+
+/// Declares the commands that change a session: group, what the command line adds to the arguments, name, module, and the
+/// types that `--json` prints.
 macro_rules! session_commands {
-    ($($(#[$attribute:meta])* $group:ident $line:ident $name:ident($module:ident),)*) => {
+    ($($(#[$attribute:meta])* $group:ident $line:ident $name:ident($module:ident) -> [$($json:ty),+],)*) => {
         /// A command that changes a session.
         #[derive(Debug, Clone, clap::Subcommand)]
         pub(crate) enum SessionCommand {
@@ -95,7 +117,11 @@ macro_rules! session_commands {
             $($(#[$attribute])* $name($line<$module::Args>),)*
         }
 
-        const SESSION_COMMANDS: &[(Group, &str)] = &[$((Group::$group, stringify!($module)),)*];
+        const SESSION_COMMANDS: &[Row] = &[$(Row {
+            group: Group::$group,
+            module: stringify!($module),
+            json: &[$(<$json as JsonSchema>::json_schema),+],
+        },)*];
 
         impl SessionCommand {
             /// Runs the command.
@@ -121,16 +147,20 @@ macro_rules! session_commands {
     };
 }
 
-/// Declares all other commands: group, name and module.
+/// Declares all other commands: group, name, module, and the types that `--json` prints.
 macro_rules! other_commands {
-    ($($group:ident $name:ident($module:ident),)*) => {
+    ($($group:ident $name:ident($module:ident) -> [$($json:ty),*],)*) => {
         /// A command that only the command line has.
         #[derive(Debug, clap::Subcommand)]
         pub(crate) enum OtherCommand {
             $($name($module::Args),)*
         }
 
-        const OTHER_COMMANDS: &[(Group, &str)] = &[$((Group::$group, stringify!($module)),)*];
+        const OTHER_COMMANDS: &[Row] = &[$(Row {
+            group: Group::$group,
+            module: stringify!($module),
+            json: &[$(<$json as JsonSchema>::json_schema),*],
+        },)*];
 
         impl OtherCommand {
             fn run(&self, app: &mut App) -> Result<(), CommandError> {
@@ -146,54 +176,62 @@ macro_rules! other_commands {
 
 session_commands! {
     #[command(allow_missing_positional = true)]
-    Move OnLatest Switch(switch),
+    Move OnLatest Switch(switch) -> [ChangeJson<moving::Moved>],
     #[command(allow_missing_positional = true)]
-    Move OnLatest BranchHere(branch_here),
-    Move OnLatest Undo(undo),
-    Move OnLatest Pop(pop),
-    Move OnLatest Push(push),
-    Move OnSession Label(label),
-    Move OnLatest Name(name),
-    Move OnLatest Compact(compact),
-    Copy OnLatest Fork(fork),
-    Copy OnLatest Clone(clone),
+    Move OnLatest BranchHere(branch_here) -> [ChangeJson<moving::Moved>],
+    Move OnLatest Undo(undo) -> [ChangeJson<moving::Moved>],
+    Move OnLatest Pop(pop) -> [ChangeJson<pop::Popped>],
+    Move OnLatest Push(push) -> [ChangeJson<label::Labelled>],
+    Move OnSession Label(label) -> [ChangeJson<label::Labelled>, label::Shown],
+    Move OnLatest Name(name) -> [ChangeJson<name::Named>, name::Shown],
+    Move OnLatest Compact(compact) -> [ChangeJson<SessionState>],
+    Copy OnLatest Fork(fork) -> [ChangeJson<fork::MadeJson<fork::Forked>>],
+    Copy OnLatest Clone(clone) -> [ChangeJson<fork::MadeJson<fork::Forked>>],
     #[command(allow_missing_positional = true)]
-    Copy OnLatest CherryPick(cherry_pick),
+    Copy OnLatest CherryPick(cherry_pick) -> [ChangeJson<cherry_pick::Picked>],
     #[command(allow_missing_positional = true)]
-    Copy OnLatest Merge(merge),
-    Copy OnSession ExportBranch(export_branch),
-    Copy Alone New(new),
-    Copy Alone Import(import),
-    SetUp Alone Permissions(permissions),
+    Copy OnLatest Merge(merge) -> [ChangeJson<merge::Merged>],
+    Copy OnSession ExportBranch(export_branch) -> [ChangeJson<fork::MadeJson<fork::Forked>>],
+    Copy Alone New(new) -> [ChangeJson<fork::MadeJson<new::Created>>],
+    Copy Alone Import(import) -> [ChangeJson<import::Imported>],
+    SetUp Alone Permissions(permissions) -> [permissions::Shown<'_>, ChangeJson<permissions::Revoked>],
 }
 
 other_commands! {
-    Look Demo(demo),
-    Look Sessions(sessions),
-    Look Tree(tree),
-    Look Show(show),
-    Look Path(path),
-    Look Context(context),
-    Look Branches(branches),
-    Look Labels(labels),
-    Look Diff(diff),
-    Look Stats(stats),
-    Look Follow(follow),
-    Copy Export(export),
-    Copy Append(append),
-    Mend Check(check),
-    Mend Repair(repair),
-    Mend Migrate(migrate),
-    Mend Report(report),
-    SetUp Models(models),
-    SetUp Login(login),
-    SetUp Logout(logout),
-    SetUp Settings(settings),
-    SetUp Trust(trust),
-    SetUp Extension(extension),
-    SetUp Types(types),
-    SetUp Completions(completions),
-    SetUp Man(man),
+    Look Demo(demo) -> [],
+    Look Sessions(sessions) -> [Vec<sessions::Row>],
+    Look Tree(tree) -> [Vec<OutlineRow>, Vec<path::ListedEntry>, Vec<tree::NestedEntry>],
+    Look Show(show) -> [show::ShownEntry],
+    Look Path(path) -> [Vec<path::ListedEntry>],
+    Look Context(context) -> [Context],
+    Look Branches(branches) -> [Vec<branches::NumberedBranch>],
+    Look Labels(labels) -> [Vec<labels::LabelledEntry>],
+    Look Diff(diff) -> [Comparison],
+    Look Stats(stats) -> [stats::SessionStats],
+    Look Follow(follow) -> [Entry],
+    Copy Export(export) -> [ChangeJson<export::Exported>],
+    Copy Append(append) -> [append::NewEntry, ChangeJson<append::Appended>],
+    Mend Check(check) -> [check::Checked],
+    Mend Repair(repair) -> [
+        ChangeJson<repair::RepairedHere<'_>>, ChangeJson<repair::RepairedCopy<'_>>, ChangeJson<repair::Undone>
+    ],
+    Mend Migrate(migrate) -> [ChangeJson<migrate::Migrated>],
+    Mend Report(report) -> [Vec<report::Section>],
+    SetUp Models(models) -> [Vec<models::ListedModel<'_>>],
+    SetUp Login(login) -> [Vec<login::KeyPlace<'_>>],
+    SetUp Logout(logout) -> [],
+    SetUp Settings(settings) -> [Vec<Listed>],
+    SetUp Trust(trust) -> [Vec<trust::Decision<'_>>],
+    SetUp Extension(extension) -> [Vec<extension::Found>],
+    SetUp Types(types) -> [],
+    SetUp Schema(schema) -> [],
+    SetUp Completions(completions) -> [],
+    SetUp Man(man) -> [],
+}
+
+/// Returns all rows of the table.
+fn table() -> impl Iterator<Item = &'static Row> {
+    OTHER_COMMANDS.iter().chain(SESSION_COMMANDS)
 }
 
 impl SessionCommand {
@@ -241,12 +279,10 @@ impl Command {
 
 /// Sorts the commands of `program` into the groups of its help, each as name and description.
 pub(crate) fn groups(program: &clap::Command) -> Vec<(&'static str, Vec<(String, String)>)> {
-    let line = |(_, module): &(Group, &str)| {
-        let name = module.replace('_', "-");
-        let about = program.find_subcommand(&name).and_then(clap::Command::get_about);
-        (name, about.map(ToString::to_string).unwrap_or_default())
+    let line = |row: &Row| {
+        let about = program.find_subcommand(row.name()).and_then(clap::Command::get_about);
+        (row.name(), about.map(ToString::to_string).unwrap_or_default())
     };
-    let of_group =
-        |group: Group| OTHER_COMMANDS.iter().chain(SESSION_COMMANDS).filter(move |(own, _)| *own == group);
-    Group::ALL.iter().map(|(group, title)| (*title, of_group(*group).map(line).collect())).collect()
+    let of_group = |group: Group| table().filter(move |row| row.group == group).map(line);
+    Group::ALL.iter().map(|(group, title)| (*title, of_group(*group).collect())).collect()
 }

@@ -29,7 +29,7 @@ pub(crate) enum CommandError {
 }
 
 /// What went wrong, in words.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub(crate) struct Failure {
     /// What happened, then why.
     pub(crate) message: String,

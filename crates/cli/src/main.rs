@@ -13,7 +13,6 @@ mod error;
 mod exporting;
 mod extensions;
 mod interactive;
-mod json;
 mod leftovers;
 mod log;
 mod project_file;

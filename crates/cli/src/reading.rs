@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead};
 
 use offshoot_tui::time::Local;
-use serde_json::json;
+use serde::Serialize;
 use session_tree::Session;
 
 use crate::app::App;
-use crate::error::CommandError;
+use crate::error::{CommandError, Failure};
 use crate::ui::{Progress, Tone};
 
 // The sessions a command reads. (A documentation comment would replace the help of the command.)
@@ -121,6 +121,13 @@ pub(crate) fn each_line(
     }
 }
 
+/// The JSON of a session that could not be read.
+#[derive(Debug, Serialize)]
+struct FailedSession<'f> {
+    session: &'f str,
+    error: &'f Failure,
+}
+
 /// How reading several sessions went.
 #[derive(Debug, Default)]
 struct Outcome {
@@ -168,7 +175,7 @@ impl Outcome {
         self.failed = true;
         let Some(failure) = error.failure() else { return Ok(()) };
         if output.json {
-            return app.ui.json(&json!({"session": name, "error": failure}));
+            return app.ui.json(&FailedSession { session: name, error: failure });
         }
         app.ui.error(&failure.about(name), &failure.hints);
         Ok(())

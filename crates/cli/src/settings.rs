@@ -35,7 +35,7 @@ pub(crate) struct Settings {
 }
 
 /// One setting of the list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     /// The name, with dots between its parts.
     pub(crate) key: String,

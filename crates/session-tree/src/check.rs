@@ -67,6 +67,22 @@ impl Report {
         self.diagnostics.iter().zip(self.fixes.iter().map(Option::as_ref))
     }
 
+    /// Reports a file whose header cannot be read; `session` has the entries that can.
+    #[cfg(feature = "fs")]
+    pub(crate) fn of_lost_header(session: &Session, header: Range<u64>, lines: u64, bytes: u64) -> Self {
+        let diagnostic = Diagnostic { line: 1, bytes: header, problem: Problem::LostHeader };
+        Report {
+            diagnostics: vec![diagnostic],
+            lines,
+            entries: session.tree().len() as u64,
+            bytes,
+            bad_lines: 1,
+            fixes: vec![Some(Fix::Salvage)],
+            damaged: Vec::new(),
+            tree: session.tree().stamp(),
+        }
+    }
+
     fn of(session: &Session, survey: &Survey, mut found: Vec<(Diagnostic, Option<Fix>)>) -> Self {
         found.sort_by(|(one, _), (other, _)| {
             (one.bytes.start, one.problem.code()).cmp(&(other.bytes.start, other.problem.code()))

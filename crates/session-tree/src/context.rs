@@ -61,6 +61,8 @@ pub struct ContextItem {
 
 /// The name of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelRef {
     /// The service that hosts the model.
     pub provider: String,

@@ -21,6 +21,8 @@ pub struct Diagnostic {
 
 /// How much a diagnostic matters to the person who owns the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Severity {
     /// Nothing is lost or unclear.
     Note,
@@ -144,6 +146,8 @@ pub enum Problem {
         /// The permission bits.
         mode: u32,
     },
+    /// The header cannot be read; the file is no session until its entries are salvaged.
+    LostHeader,
     /// Several lines stand on one, fused by a write without line feed; none of them can be read there.
     GluedLines {
         /// The whole entries that were found on the line, in order.
@@ -191,6 +195,7 @@ impl Problem {
             Problem::FirstKeptNotOnPath { .. } => "first-kept-not-on-path",
             Problem::LeafIsNotLast { .. } => "leaf-is-not-last",
             Problem::LooseMode { .. } => "loose-mode",
+            Problem::LostHeader => "lost-header",
             Problem::GluedLines { .. } => "glued-lines",
             Problem::NulRun { .. } => "nul-run",
             Problem::Mended { .. } => "mended",
@@ -205,6 +210,7 @@ impl Problem {
             | Problem::TornTail
             | Problem::Placeholder { .. }
             | Problem::LineTooLong { .. }
+            | Problem::LostHeader
             | Problem::GluedLines { .. }
             | Problem::NulRun { .. } => Severity::Damage,
             Problem::NoId
@@ -290,6 +296,7 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::LooseMode { mode } => write!(f, "other users may read the file (mode {mode:03o})"),
+            Problem::LostHeader => f.write_str("the header cannot be read"),
             Problem::GluedLines { ids } => {
                 write!(f, "lines that were fused into one; whole entries on it:")?;
                 ids.iter().try_for_each(|id| write!(f, " {id}"))

@@ -51,6 +51,8 @@
 //! | `fs` (default) | session files: locks, sidecars, migration; the system's clock and random ids |
 //! | `catalog` (default, implies `fs`) | lists of session files |
 //! | `conformance` | a test suite for other storages, `journal::conformance` |
+//! | `serde` | `serde::Serialize` for entries, messages, diagnostics, reports, plans, contexts and summaries of sessions |
+//! | `schema` (implies `serde`) | `schemars::JsonSchema` for the same types |
 //! | none | sessions in memory: read, create, append, branch, merge and write them; the caller gives [clock and ids](Options::with) |
 #![forbid(unsafe_code)]
 
@@ -104,6 +106,9 @@ pub mod repair;
 // and of many sessions.
 #[cfg(feature = "catalog")]
 mod catalog;
+// Their JSON.
+#[cfg(feature = "serde")]
+mod serialize;
 
 pub use branch_summary::{
     Abandoned, BRANCH_SUMMARY_PREAMBLE, BranchSummaryPlan, BranchSummarySettings, branch_summary_text,

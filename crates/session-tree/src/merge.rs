@@ -146,6 +146,8 @@ pub enum MergeMode {
 
 /// One thing that the two branches decided differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conflict {
     /// The topic.
     pub topic: String,

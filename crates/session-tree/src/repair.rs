@@ -62,6 +62,8 @@ const MAX_ROUNDS: usize = 5;
 
 /// The result of applying one repair plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repaired {
     /// The entries that were appended, in file order; empty if only a line feed was.
     pub appended: Vec<EntryId>,
@@ -71,6 +73,8 @@ pub struct Repaired {
 
 /// The result of all rounds of a repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepairRounds {
     /// The fixes that were applied, in the order of the rounds.
     pub fixes: Vec<Fix>,
@@ -111,7 +115,11 @@ impl RepairPlan {
             match fix {
                 Fix::Stub { id, .. } => made.extend([id.as_str()]),
                 Fix::Recover { entries } => made.extend(entries.iter().map(|entry| entry.id.as_str())),
-                Fix::LineFeed | Fix::LeafMarker { .. } | Fix::Detach { .. } | Fix::Omit { .. } => {}
+                Fix::LineFeed
+                | Fix::LeafMarker { .. }
+                | Fix::Detach { .. }
+                | Fix::Omit { .. }
+                | Fix::Salvage => {}
             }
         }
         made
@@ -337,7 +345,8 @@ impl<'s> Lines<'s> {
                 | Fix::LineFeed
                 | Fix::LeafMarker { .. }
                 | Fix::Detach { .. }
-                | Fix::Omit { .. } => {}
+                | Fix::Omit { .. }
+                | Fix::Salvage => {}
             }
         }
         let leaf = self.session.leaf_id();

@@ -17,13 +17,19 @@ pub const HIDDEN_BRANCH: &str = "session-tree.hide";
 /// The path that ends in a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branch {
     /// The entry in which the branch ends.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub tip: Node,
     /// The id of the tip.
     pub tip_id: EntryId,
     /// The entry at which the branch left another one; `None` if it starts at a root that nothing branches from.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub branch_point: Option<Node>,
+    /// The id of the branch point.
+    pub branch_point_id: Option<EntryId>,
     /// The first label after the branch point, else the first prompt after it. A branch that begins with a branch
     /// summary and has neither is named after the entry above it: `after: …`.
     pub name: String,
@@ -47,7 +53,11 @@ pub struct Branch {
     /// True if a compaction comes after the branch point.
     pub compacted: bool,
     /// The tip of the branch that this one was merged into.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub merged_into: Option<Node>,
+    /// The id of the tip of the branch that this one was merged into.
+    #[cfg_attr(feature = "serde", serde(rename = "mergedInto"))]
+    pub merged_into_id: Option<EntryId>,
 }
 
 /// Returns the tips of a tree, the one with the latest activity first.
@@ -76,11 +86,14 @@ pub fn iter_branches(session: &Session) -> Result<impl ExactSizeIterator<Item = 
 fn describe(session: &Session, own: &OwnPart, notes: &Notes) -> Result<Branch> {
     let tree = session.tree();
     let tip = own.tip;
+    let id = |node: Node| tree.id(node);
+    let merged_into = notes.merged_into(session, tip);
     let count = |test: &dyn Fn(Node) -> bool| own.nodes.iter().filter(|node| test(**node)).count();
     Ok(Branch {
         tip,
         tip_id: tree.id(tip),
         branch_point: own.branch_point,
+        branch_point_id: own.branch_point.map(id),
         name: session.path_name(own.branch_point, tip)?,
         label: session.label(tip).map(|label| label.text.clone()),
         from: own.branch_point.map(|point| name_of_point(session, point)).transpose()?.flatten(),
@@ -91,7 +104,8 @@ fn describe(session: &Session, own: &OwnPart, notes: &Notes) -> Result<Branch> {
         is_hidden: notes.hidden.has(tip),
         ends_in_error: ending(session, tip)? == Ending::Error,
         compacted: count(&|node| tree.kind(node) == Kind::Compaction) > 0,
-        merged_into: notes.merged_into(session, tip),
+        merged_into,
+        merged_into_id: merged_into.map(id),
     })
 }
 

@@ -4,6 +4,8 @@
 //! - [`branches()`] lists the branches, [`branch_table`] with statistics, and [`compare`] shows what two of them did.
 //! - [`Stats`] counts entries, turns, tools, tokens and cost.
 //! - [`resolve`] finds the entry that a short reference such as `@label`, `leaf~2` or `branch:3` names.
+//! - With the feature `serde` rows, branches, statistics and comparisons implement `serde::Serialize`, with `schema` also
+//!   `schemars::JsonSchema`.
 //!
 //! Everything here reads a session through the public API of the engine and changes nothing.
 //!

@@ -336,6 +336,12 @@ impl Outline {
         Ok(OutlineRow {
             node,
             id: tree.id(node),
+            parent_id: tree.parent(node).map(|parent| tree.id(parent)),
+            type_name: match tree.kind(node).name() {
+                Some(name) => name.into(),
+                None => session.entry_at(node)?.type_name().into_owned().into(),
+            },
+            role: tree.role(node),
             depth: self.order.depth(node),
             indent: look.levels,
             levels: Vec::new(),

@@ -31,14 +31,19 @@ pub use branch::{BranchRow, BranchStats, branch_table, iter_branch_table};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
     /// How many entries there are.
     pub entries: usize,
     /// The bytes of their lines, without line feeds.
     pub bytes: u64,
     /// Entries by type, only types that occur, in the order of the variants of [`Kind`].
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub kinds: Vec<(Kind, Total)>,
     /// Messages by role, only roles that occur, in the order of the variants of [`Role`].
+    #[cfg_attr(feature = "serde", serde(rename = "answers", serialize_with = "answers"))]
+    #[cfg_attr(feature = "schema", schemars(with = "usize", description = "How many answers there are."))]
     pub roles: Vec<(Role, Total)>,
     /// How many prompts there are.
     pub turns: usize,
@@ -62,8 +67,10 @@ pub struct Stats {
     /// How many of the branch summaries are merges.
     pub merges: usize,
     /// The images in messages, and the length of their data in base64.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub images: Total,
     /// The entries with the longest lines, longest first; at most [`Stats::MAX_LARGEST`].
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub largest: Vec<(Node, u64)>,
     /// The earliest time of an entry.
     pub earliest: Option<Timestamp>,
@@ -83,6 +90,8 @@ pub struct Total {
 /// How often a tool was used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolStats {
     /// How often the model called it.
     pub calls: usize,
@@ -95,10 +104,13 @@ pub struct ToolStats {
 /// Answers and usage of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelStats {
     /// How many answers it gave.
     pub answers: usize,
     /// The tokens and the cost of these answers, and of usage entries that name the model.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub usage: Usage,
 }
 
@@ -159,6 +171,14 @@ impl Stats {
     pub fn tool_errors(&self) -> usize {
         self.tools.values().map(|tool| tool.errors).sum()
     }
+}
+
+#[cfg(feature = "serde")]
+fn answers<S: serde::Serializer>(
+    roles: &[(Role, Total)],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_u64(total_of(roles, &Role::Assistant).count as u64)
 }
 
 fn total_of<T: PartialEq>(totals: &[(T, Total)], wanted: &T) -> Total {

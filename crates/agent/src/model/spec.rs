@@ -7,6 +7,7 @@ use super::event::Usage;
 
 /// What is known about a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelSpec {
     /// The service that hosts it, such as `anthropic`.

@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::json::{Doc, Edit, Kind as JsonKind, ValueRef, write_string};
 use session_tree::{
     Draft, EntryId, Error, Kind, LONGEST_LINE, NewContent, NewSession, Options, Role, Session, SyncPolicy,
@@ -60,6 +61,25 @@ impl Sync {
             Sync::Os => SyncPolicy::Os,
         }
     }
+}
+
+/// The JSON of one entry that was appended.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NewEntry {
+    id: EntryId,
+    parent_id: Option<EntryId>,
+}
+
+/// The JSON of the last line.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Appended {
+    file: String,
+    /// The leaf after the last entry.
+    leaf_id: Option<EntryId>,
+    /// The number of entries.
+    entries: usize,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
@@ -150,9 +170,9 @@ impl Appending {
         }
         let node = self.session.node(id.as_str())?;
         let tree = self.session.tree();
-        let parent = tree.parent(node).map(|parent| tree.id(parent).to_string());
+        let parent_id = tree.parent(node).map(|parent| tree.id(parent));
         let printed = match self.how.json {
-            true => app.ui.json(&json!({"id": id.as_str(), "parentId": parent})),
+            true => app.ui.json(&NewEntry { id: id.clone(), parent_id }),
             false => app.ui.plain(id.as_str()),
         };
         match printed.and_then(|()| app.ui.flush()) {
@@ -221,15 +241,16 @@ impl Appending {
         let context = self.session.context()?;
         let state = replay_system(context.messages().filter(|message| message.role() == Role::System));
         let Some(mut state) = state.and_then(|state| state.value().to_serde()) else { return Ok(draft) };
-        state["timestamp"] = json!(self.now.as_millis());
+        state["timestamp"] = self.now.as_millis().into();
         Ok(draft.with_field("systemMessage", &state)?)
     }
 
     fn tell(&self, app: &mut App) -> Result<(), CommandError> {
         let new = if self.is_new { "the new session " } else { "" };
         let what = format!("{} to {new}{}", count(self.taken, "entry"), self.file);
-        let change = Change::new("appended", "append", what).session(&self.session);
-        let change = change.field("file", self.file.as_str()).field("entries", self.taken);
+        let (file, leaf_id) = (self.file.clone(), self.session.leaf_id());
+        let change =
+            Change::new("appended", "append", what).json(Appended { file, leaf_id, entries: self.taken })?;
         let change = match (self.is_new, self.taken) {
             (true, _) => change.undo(format!("rm {}", quoted(&self.file))),
             (false, 0) => change,

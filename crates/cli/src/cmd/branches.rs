@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::{Node, Session};
 use session_view::BranchRow;
 
@@ -24,13 +25,27 @@ pub(crate) struct Args {
     all: bool,
 }
 
+/// The JSON of a branch.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct NumberedBranch {
+    /// A reference to the tip, such as `branch:2`.
+    #[serde(rename = "ref")]
+    reference: String,
+    /// The number of the branch; hidden branches are counted too.
+    number: usize,
+    #[serde(flatten)]
+    row: BranchRow,
+}
+
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.sessions.each(app, &mut |app, session| {
         if !args.sessions.output.json {
             return print(session, args.all, app);
         }
         let rows = rows(session, args.all)?;
-        app.ui.json_list(rows.map(|row| row.map(|(number, row)| as_json(session, number, &row))))
+        app.ui.json_list(rows.map(|row| {
+            row.map(|(number, row)| NumberedBranch { reference: format!("branch:{number}"), number, row })
+        }))
     })
 }
 
@@ -131,19 +146,4 @@ fn footer(session: &Session, all: usize, hidden: usize) -> String {
         text.push_str(&format!(", {hidden} hidden (`--all` shows them)"));
     }
     text
-}
-
-fn as_json(session: &Session, number: usize, row: &BranchRow) -> Json {
-    let id = |node: Node| session.tree().id(node).to_string();
-    let BranchRow { branch, stats, .. } = row;
-    let model = stats.own.last_model.as_ref();
-    json!({
-        "ref": format!("branch:{number}"), "number": number, "tipId": branch.tip_id.as_str(), "name": branch.name, "label": branch.label,
-        "from": branch.from, "branchPointId": branch.branch_point.map(id), "turns": branch.turns,
-        "entries": branch.entries, "tokens": stats.own.usage.total, "cost": stats.own.usage.cost,
-        "model": model.map(|model| format!("{}/{}", model.provider, model.model_id)),
-        "lastActivity": branch.last_activity.to_string(), "isCurrent": branch.is_current,
-        "isHidden": branch.is_hidden, "mergedInto": branch.merged_into.map(id),
-        "compacted": branch.compacted, "endsInError": branch.ends_in_error,
-    })
 }

@@ -1,13 +1,13 @@
 //! `offshoot check`: reports problems of session files.
 
-mod fix;
 mod targets;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::fs::RealFs;
 use session_tree::repair::salvage;
 use session_tree::{Diagnostic, Error, Fix, Problem, Report, Severity};
@@ -18,7 +18,6 @@ use crate::error::{CommandError, Failure};
 use crate::reading::Output;
 use crate::ui::{Tone, Ui, bytes, count};
 
-pub(super) use fix::{fix_json, words};
 use targets::Target;
 
 /// Report everything unusual in session files; never writes.
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         worst.note(name, &found);
         match (args.quiet, args.output.json) {
             (true, _) => Ok(()),
-            (false, true) => found.print_json(name, &mut app.ui),
+            (false, true) => app.ui.json(&Checked { file: name.to_owned(), found }),
             (false, false) => found.print(name, &mut app.ui),
         }
     })?;
@@ -90,12 +89,8 @@ impl Worst {
                     false => {}
                 }
             }
-            Found::LostHeader { .. } => {
-                self.damaged = true;
-                self.by_copy.push(name.to_owned());
-            }
-            Found::Failed(_) => self.failed = true,
-            Found::NotASession(_) => {}
+            Found::Failed { .. } => self.failed = true,
+            Found::NotASession { .. } => {}
         }
     }
 
@@ -119,48 +114,47 @@ impl Worst {
     }
 }
 
-/// What was found in one file.
-enum Found {
+/// The result for one file.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Found {
     Report(Report),
-    /// The header is gone, but entries are there.
-    LostHeader {
-        bytes: [u64; 2],
-        entries: usize,
+    /// A file of a directory that is no session.
+    #[serde(rename_all = "camelCase")]
+    NotASession {
+        is_session: bool,
+        reason: &'static str,
     },
-    /// Some other file that a directory holds.
-    NotASession(&'static str),
-    Failed(Failure),
+    Failed {
+        error: Failure,
+    },
+}
+
+/// The JSON of the result for one file.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Checked {
+    file: String,
+    #[serde(flatten)]
+    found: Found,
 }
 
 impl Found {
     fn failed(error: &CommandError) -> Self {
         let failure = error.failure().cloned();
-        Found::Failed(failure.unwrap_or_else(|| Failure::new("it could not be checked")))
+        Found::Failed { error: failure.unwrap_or_else(|| Failure::new("it could not be checked")) }
     }
 
     fn print(&self, name: &str, ui: &mut Ui) -> Result<(), CommandError> {
         match self {
             Found::Report(report) => print_report(report, name, ui),
-            Found::LostHeader { bytes, entries } => print_lost_header(name, *bytes, *entries, ui),
-            Found::NotASession(reason) => {
+            Found::NotASession { reason, .. } => {
                 let said = [(Tone::Plain, name), (Tone::Dim, ": not a session: "), (Tone::Dim, reason)];
                 ui.line(&said)
             }
-            Found::Failed(failure) => {
-                ui.error(&failure.about(name), &failure.hints);
+            Found::Failed { error } => {
+                ui.error(&error.about(name), &error.hints);
                 Ok(())
             }
-        }
-    }
-
-    fn print_json(&self, name: &str, ui: &mut Ui) -> Result<(), CommandError> {
-        match self {
-            Found::Report(report) => ui.json(&report_json(report, name)),
-            Found::LostHeader { bytes, entries } => ui.json(&lost_header_json(name, *bytes, *entries)),
-            Found::NotASession(reason) => {
-                ui.json(&json!({"file": name, "isSession": false, "reason": reason}))
-            }
-            Found::Failed(failure) => ui.json(&json!({"file": name, "error": failure})),
         }
     }
 }
@@ -179,23 +173,16 @@ fn check(target: &Target, app: &App) -> Result<Found, CommandError> {
 /// A file that lost its header is damaged; one that never had any is somebody else's.
 fn headless(path: &Path, reason: &'static str, is_named: bool) -> Result<Found, CommandError> {
     match salvage(Arc::new(RealFs), path) {
-        Ok(left) => {
-            let header = left.lost_header().unwrap_or(0..0);
-            let entries = left.session().tree().len();
-            Ok(Found::LostHeader { bytes: [header.start, header.end], entries })
-        }
+        Ok(left) => Ok(Found::Report(left.report())),
         Err(_) if is_named => Err(Error::NotASession { path: path.into(), reason }.into()),
-        Err(_) => Ok(Found::NotASession(reason)),
+        Err(_) => Ok(Found::NotASession { is_session: false, reason }),
     }
 }
 
 fn print_report(report: &Report, name: &str, ui: &mut Ui) -> Result<(), CommandError> {
-    let size = format!(
-        " ({}, {}, {})",
-        count(count_of(report.lines), "line"),
-        count(count_of(report.entries), "entry"),
-        bytes(report.bytes)
-    );
+    let number = |number: u64, noun| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let (lines, entries) = (number(report.lines, "line"), number(report.entries, "entry"));
+    let size = format!(" ({lines}, {entries}, {})", bytes(report.bytes));
     let (tone, verdict) = verdict(report);
     ui.line(&[(Tone::Plain, name), (Tone::Plain, ": "), (tone, &verdict), (Tone::Dim, &size)])?;
     for (diagnostic, offered) in report.findings().filter(|(found, _)| !is_hint(found)) {
@@ -204,27 +191,16 @@ fn print_report(report: &Report, name: &str, ui: &mut Ui) -> Result<(), CommandE
         ui.line(&[(Tone::Plain, "  "), (tone, word), (Tone::Plain, ": "), (Tone::Plain, &said)])?;
         if let Some(offered) = offered {
             let copy = if offered.needs_copy() { ", in a copy (`--copy`)" } else { "" };
-            fix(ui, &format!("{}{copy}", words(offered)))?;
+            let said = format!("{offered}{copy}");
+            ui.line(&[
+                (Tone::Plain, "    "),
+                (Tone::Good, "fix"),
+                (Tone::Plain, ": "),
+                (Tone::Plain, &said),
+            ])?;
         }
     }
     Ok(())
-}
-
-fn print_lost_header(
-    name: &str,
-    [from, to]: [u64; 2],
-    entries: usize,
-    ui: &mut Ui,
-) -> Result<(), CommandError> {
-    let held = format!(" ({})", count(entries, "entry"));
-    ui.line(&[(Tone::Plain, name), (Tone::Plain, ": "), (Tone::Bad, "1 damaged place"), (Tone::Dim, &held)])?;
-    let said = format!(": line 1 (bytes {from}..{to}): the header cannot be read");
-    ui.line(&[(Tone::Plain, "  "), (Tone::Bad, "damage"), (Tone::Plain, &said)])?;
-    fix(ui, "write what can be read into a new file (`--copy`)")
-}
-
-fn fix(ui: &mut Ui, words: &str) -> Result<(), CommandError> {
-    ui.line(&[(Tone::Plain, "    "), (Tone::Good, "fix"), (Tone::Plain, ": "), (Tone::Plain, words)])
 }
 
 /// Returns true for what is no problem of the content, and reported as a hint.
@@ -248,45 +224,11 @@ fn verdict(report: &Report) -> (Tone, String) {
     (word(worst).0, said.collect::<Vec<_>>().join(", "))
 }
 
-fn count_of(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
 /// Returns how a severity is shown.
-pub(super) fn word(severity: Severity) -> (Tone, &'static str) {
+fn word(severity: Severity) -> (Tone, &'static str) {
     match severity {
         Severity::Damage => (Tone::Bad, "damage"),
         Severity::Warning => (Tone::Notice, "warning"),
         Severity::Note => (Tone::Dim, "note"),
     }
-}
-
-fn finding_json(diagnostic: &Diagnostic, fix: Option<&Fix>) -> Json {
-    let mut finding = json!({
-        "severity": word(diagnostic.problem.severity()).1, "code": diagnostic.problem.code(),
-        "message": diagnostic.problem.to_string(), "line": diagnostic.line,
-        "bytes": [diagnostic.bytes.start, diagnostic.bytes.end],
-    });
-    if let Some(fix) = fix {
-        finding["fix"] = fix_json(fix);
-    }
-    finding
-}
-
-fn report_json(report: &Report, file: &str) -> Json {
-    let findings = report.findings().map(|(diagnostic, fix)| finding_json(diagnostic, fix));
-    json!({
-        "file": file, "lines": report.lines, "entries": report.entries, "bytes": report.bytes,
-        "clean": report.is_clean(), "findings": findings.collect::<Vec<_>>(),
-    })
-}
-
-fn lost_header_json(file: &str, bytes: [u64; 2], entries: usize) -> Json {
-    let size = Path::new(file).metadata().map_or(0, |meta| meta.len());
-    json!({
-        "file": file, "lines": 0, "entries": entries, "bytes": size, "clean": false, "findings": [{
-            "severity": word(Severity::Damage).1, "code": "lost-header", "message": "the header cannot be read",
-            "line": 1, "bytes": bytes, "fix": {"action": "salvage", "isGuess": false, "needsCopy": true},
-        }],
-    })
 }

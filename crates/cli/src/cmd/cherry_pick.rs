@@ -2,13 +2,14 @@
 
 use offshoot_agent::command::{Applied, CherryPick, CherryPickRequest};
 use offshoot_agent::shared::SharedSession;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::EntryId;
 use session_view::split_reference;
 
 use super::session_command::{Outcome, Work};
 use crate::app::App;
-use crate::change::{Change, Effect};
+use crate::change::{Change, Effect, SessionState};
 use crate::error::CommandError;
 use crate::ui::{count, thousands};
 
@@ -48,6 +49,23 @@ enum Mode {
     Native,
 }
 
+/// The JSON of a cherry-pick.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Picked {
+    /// The entries that are copied.
+    source_entry_ids: Vec<EntryId>,
+    /// The text that enters the context.
+    text: String,
+    /// The estimated tokens of the text.
+    tokens: u64,
+    warnings: Vec<String>,
+    /// The new entries; empty in a dry run.
+    entry_ids: Vec<EntryId>,
+    #[serde(flatten)]
+    session: SessionState,
+}
+
 impl Args {
     /// Returns what to ask the agent for.
     pub(crate) fn request(&self) -> CherryPickRequest {
@@ -72,15 +90,16 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
 /// Copies entries as planned.
 pub(crate) async fn apply(pick: CherryPick, work: &mut Work<'_>) -> Outcome {
     let old_leaf = work.leaf();
-    let text = pick.plan.text();
+    let (text, tokens, warnings) = (pick.plan.text(), pick.plan.tokens(), pick.warnings.clone());
+    let source_entry_ids = pick.plan.source_ids().cloned().collect();
     let mut change = described(&pick, old_leaf.as_ref());
-    for warning in &pick.warnings {
+    for warning in &warnings {
         change = change.note(format!("warning: {warning}"));
     }
     change = change.undo_by_moving(&work.file(), old_leaf.as_ref());
     let mut ids = Vec::new();
     if work.dry_run {
-        change = change.preview(text);
+        change = change.preview(text.as_str());
     } else {
         let picked = match work.agent.cherry_pick(pick).unless(work.cancel).await? {
             Applied::Done(picked) => picked,
@@ -92,8 +111,8 @@ pub(crate) async fn apply(pick: CherryPick, work: &mut Work<'_>) -> Outcome {
     for id in &ids {
         change = change.gives(id.as_str());
     }
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    Ok(Applied::Done(work.with_session(change.field("entryIds", ids))))
+    let picked = Picked { source_entry_ids, text, tokens, warnings, entry_ids: ids, session: work.state() };
+    Ok(Applied::Done(change.json(picked)?))
 }
 
 fn described(pick: &CherryPick, leaf: Option<&EntryId>) -> Change {
@@ -104,10 +123,6 @@ fn described(pick: &CherryPick, leaf: Option<&EntryId>) -> Change {
     let what =
         format!("{} under {onto}: {copies}, about {} tokens", sources.join(", "), thousands(plan.tokens()));
     Change::new("copied", "copy", what)
-        .field("sourceEntryIds", sources)
-        .field("text", plan.text())
-        .field("tokens", plan.tokens())
-        .field("warnings", json!(pick.warnings))
 }
 
 /// Opens the session that a reference names, if it names another one. Returns the reference inside it.

@@ -2,7 +2,7 @@
 
 use offshoot_agent::command::Applied;
 
-use super::fork::{self, Made, Output};
+use super::fork::{self, Forked, Made, Output};
 use super::session_command::{Outcome, Work};
 use crate::app::file_of;
 use crate::change::Effect;
@@ -40,6 +40,6 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         };
         effect = made.replaced(replaced, work)?;
     }
-    let change = made.change(("cloned", "clone")).field("parentSession", old_file).field("entries", entries);
-    Ok(Applied::Done(change.effect(effect)))
+    let json = Forked { parent_session: old_file, entries, plan: None };
+    Ok(Applied::Done(made.change(("cloned", "clone"), json)?.effect(effect)))
 }

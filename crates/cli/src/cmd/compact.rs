@@ -19,11 +19,11 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let old_leaf = work.leaf();
     let change = Change::new("compacted", "compact", "the context");
     if work.dry_run {
-        return Ok(Applied::Done(work.with_session(change)));
+        return Ok(Applied::Done(change.json(work.state())?));
     }
     work.choose_model().await?;
     let focus = Some(args.focus.join(" ")).filter(|focus| !focus.is_empty());
     let done = work.agent.compact(focus).unless(work.cancel).await?;
-    let change = change.undo_by_moving(&work.file(), old_leaf.as_ref());
-    Ok(done.map(|_| work.with_session(change).effect(Effect::Appended { model: None })))
+    let change = change.undo_by_moving(&work.file(), old_leaf.as_ref()).json(work.state())?;
+    Ok(done.map(|_| change.effect(Effect::Appended { model: None })))
 }

@@ -1,15 +1,12 @@
 //! `offshoot context`: what a model would get.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
 use session_tree::json::ValueRef;
 use session_tree::{
-    Block, Context, ContextItem, Inclusion, Message, Node, Role, Session, convert_to_llm, estimate_tokens,
+    Block, Context, ContextItem, Inclusion, Message, Role, Session, convert_to_llm, estimate_tokens,
 };
 
 use crate::app::{App, resolve};
 use crate::error::CommandError;
-use crate::json;
 use crate::reading::SessionAt;
 use crate::ui::{Column, Table, Tone, count, thousands};
 
@@ -23,45 +20,19 @@ pub(crate) struct Args {
     llm: bool,
 }
 
-/// One message, and why it is there.
-struct Item {
-    source: Node,
-    message: Message,
-    mark: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonContext {
-    messages: Vec<Option<Box<RawValue>>>,
-    thinking_level: String,
-    model: Option<JsonModel>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonModel {
-    provider: String,
-    model_id: String,
-}
-
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.session.each(app, &mut |app, session| {
-        let context = session.context_at(session.position_of(resolve(session, args.session.at())?)?)?;
-        let items = items(&context, args.llm);
+        let mut context = session.context_at(session.position_of(resolve(session, args.session.at())?)?)?;
+        if args.llm {
+            let sent =
+                |item: ContextItem| Some(ContextItem { message: convert_to_llm(&item.message)?, ..item });
+            context.items = context.items.into_iter().filter_map(sent).collect();
+        }
         match args.session.output.json {
-            true => app.ui.json(&as_json(context, &items)),
-            false => print(session, &context, items, app),
+            true => app.ui.json(&context),
+            false => print(session, &context, app),
         }
     })
-}
-
-fn items(context: &Context, llm: bool) -> Vec<Item> {
-    let item = |item: &ContextItem| {
-        let message = if llm { convert_to_llm(&item.message)? } else { item.message.clone() };
-        Some(Item { source: item.source, message, mark: word(item.inclusion) })
-    };
-    context.items.iter().filter_map(item).collect()
 }
 
 fn word(inclusion: Inclusion) -> &'static str {
@@ -74,14 +45,8 @@ fn word(inclusion: Inclusion) -> &'static str {
     }
 }
 
-fn as_json(context: Context, items: &[Item]) -> JsonContext {
-    let model = context.model.map(|model| JsonModel { provider: model.provider, model_id: model.model_id });
-    let messages = items.iter().map(|item| json::message(&item.message)).collect();
-    JsonContext { messages, thinking_level: context.thinking_level, model }
-}
-
-fn print(session: &Session, context: &Context, items: Vec<Item>, app: &mut App) -> Result<(), CommandError> {
-    let total: u64 = items.iter().map(|item| estimate_tokens(&item.message)).sum();
+fn print(session: &Session, context: &Context, app: &mut App) -> Result<(), CommandError> {
+    let total: u64 = context.items.iter().map(|item| estimate_tokens(&item.message)).sum();
     let mut table = Table::new([
         Column::words("entry"),
         Column::words("").spare(1),
@@ -89,11 +54,11 @@ fn print(session: &Session, context: &Context, items: Vec<Item>, app: &mut App) 
         Column::words("role"),
         Column::wide("text"),
     ]);
-    let messages = count(items.len(), "message");
-    for item in items {
+    let messages = count(context.items.len(), "message");
+    for item in &context.items {
         let cells = [
             (Tone::Dim, session.tree().id(item.source).to_string()),
-            (Tone::Notice, item.mark.to_owned()),
+            (Tone::Notice, word(item.inclusion).to_owned()),
             (Tone::Plain, thousands(estimate_tokens(&item.message))),
             (Tone::Accent, item.message.role().to_string()),
             (Tone::Plain, one_line(&item.message)),

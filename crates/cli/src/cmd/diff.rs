@@ -2,11 +2,9 @@
 
 use std::ffi::OsString;
 
-use serde_json::{Value as Json, json};
 use session_tree::{Node, Session};
-use session_view::{CommandRun, Comparison, Outcome, Prompt, Side};
+use session_view::{CommandRun, Comparison, Outcome, Side};
 
-use super::stats::usage_json;
 use super::texts::Texts;
 use crate::app::{App, resolve};
 use crate::error::{CommandError, Failure};
@@ -41,7 +39,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let find = |reference| Ok::<Node, CommandError>(resolve(&session, reference)?.ok_or_else(none)?);
     let comparison = session_view::compare(&session, find(Some(&args.one))?, find(args.other.as_deref())?)?;
     match args.json {
-        true => app.ui.json(&as_json(&session, &comparison)),
+        true => app.ui.json(&comparison),
         false => print(&session, &comparison, args.all, &mut app.ui),
     }
 }
@@ -58,10 +56,10 @@ pub(crate) fn print_between(
 }
 
 fn print(session: &Session, comparison: &Comparison, all: bool, ui: &mut Ui) -> Result<(), CommandError> {
-    match comparison.base {
+    match &comparison.base {
         Some(base) => {
-            let (tone, text) = Texts::new(session).of(session, base)?;
-            let id = format!("{}  ", session.tree().id(base));
+            let (tone, text) = Texts::new(session).of(session, session.node(base)?)?;
+            let id = format!("{base}  ");
             ui.row(&[(Tone::Dim, "common ancestor "), (Tone::Plain, &id), (tone, &text)], 2)?;
         }
         None => ui.line(&[(Tone::Dim, "no common ancestor")])?,
@@ -87,8 +85,6 @@ fn in_both(comparison: &Comparison) -> Vec<(&'static str, &str)> {
 }
 
 fn print_side(session: &Session, side: &Side, all: bool, ui: &mut Ui) -> Result<(), CommandError> {
-    let tree = session.tree();
-    let id = tree.id(side.at);
     let figures = &side.stats;
     let numbers = format!(
         ": {}, {}, {} tokens, {}",
@@ -97,8 +93,8 @@ fn print_side(session: &Session, side: &Side, all: bool, ui: &mut Ui) -> Result<
         tokens(figures.usage.total),
         money(figures.usage.cost)
     );
-    let name = format!(" ({})", shortened(&session.branch_name(side.at)?, 40));
-    ui.line(&[(Tone::Accent, id.as_str()), (Tone::Plain, &name), (Tone::Plain, &numbers)])?;
+    let name = format!(" ({})", shortened(&session.branch_name(session.node(&side.at)?)?, 40));
+    ui.line(&[(Tone::Accent, side.at.as_str()), (Tone::Plain, &name), (Tone::Plain, &numbers)])?;
     for prompt in &side.prompts {
         item(ui, (Tone::Dim, "prompt"), &one_line(&prompt.text))?;
     }
@@ -140,34 +136,4 @@ fn word(outcome: Outcome) -> (Tone, &'static str) {
         Outcome::Error => (Tone::Bad, "error"),
         Outcome::Open => (Tone::Notice, "open"),
     }
-}
-
-fn as_json(session: &Session, comparison: &Comparison) -> Json {
-    json!({
-        "base": comparison.base.map(|base| session.tree().id(base).to_string()),
-        "sides": comparison.sides.each_ref().map(|side| side_json(session, side)),
-        "filesInBoth": comparison.files_in_both, "contestedFiles": comparison.contested_files,
-    })
-}
-
-fn side_json(session: &Session, side: &Side) -> Json {
-    let id = |node: Node| session.tree().id(node).to_string();
-    let prompt = |prompt: &Prompt| json!({"id": id(prompt.node), "text": prompt.text});
-    let command = |run: &CommandRun| {
-        let mut command = json!({
-            "id": id(run.node), "tool": run.tool, "argument": run.argument,
-            "outcome": word(run.outcome).1, "byPerson": run.by_person,
-        });
-        if let Some(code) = run.exit_code {
-            command["exitCode"] = json!(code);
-        }
-        command
-    };
-    json!({
-        "at": id(side.at), "entries": side.entries.iter().copied().map(id).collect::<Vec<_>>(),
-        "prompts": side.prompts.iter().map(prompt).collect::<Vec<_>>(),
-        "readFiles": side.files.read_files(), "modifiedFiles": side.files.modified_files(),
-        "commands": side.commands.iter().map(command).collect::<Vec<_>>(),
-        "usage": usage_json(&side.stats.usage), "endsWith": side.ends_with,
-    })
 }

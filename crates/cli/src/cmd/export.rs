@@ -9,6 +9,8 @@ use std::process::{self, Stdio};
 
 use offshoot_agent::cancel::Cancel;
 use offshoot_web::ExportOptions;
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::Session;
 
 use crate::app::{App, file_of};
@@ -92,20 +94,33 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     };
     drop(bar);
     let what = format!("{} of {name}", count(entries, "entry"));
-    let mut change = Change::new("exported", "export", what).field("file", name.as_str());
-    change = change.field("entries", entries).field("redacted", source.redacted);
-    if let Some(path) = &path {
-        change = change.field("path", path.display().to_string());
-    }
+    let mut change = Change::new("exported", "export", what);
+    let path = path.map(|path| path.display().to_string());
     if let (Some(path), Some(size)) = (&path, size) {
-        let path = path.display().to_string();
         app.ui.tell(&format!("{path}: {}", bytes(size)))?;
-        change = change.field("bytes", size).gives(path.as_str()).undo(format!("rm {}", quoted(&path)));
+        change = change.gives(path.as_str()).undo(format!("rm {}", quoted(path)));
         if args.open {
-            open(&path, app)?;
+            open(path, app)?;
         }
     }
-    change.tell(app, args.how)
+    let exported = Exported { file: name, entries, redacted: source.redacted, path, bytes: size };
+    change.json(exported)?.tell(app, args.how)
+}
+
+/// The JSON of an export.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Exported {
+    /// The file of the session.
+    file: String,
+    entries: usize,
+    /// The number of places that were redacted; null if that was not requested.
+    redacted: Option<usize>,
+    /// The file of the export.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// The length of the export; not known in a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
 }
 
 /// Opens a file in the program that the system has chosen for its kind.

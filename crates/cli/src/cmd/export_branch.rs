@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use offshoot_agent::command::{Applied, ExportRequest, ExportScope};
 use session_tree::{Destination, NewSession};
 
-use super::fork::Made;
+use super::fork::{Forked, Made};
 use super::session_command::{Outcome, Work};
 use crate::change::Change;
 use crate::ui::count;
@@ -59,8 +59,8 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         made.file = Some(name.display().to_string());
         made.id = Some(exported.header().id().into_owned());
     }
-    let change = made.change(("exported", "export"));
-    Ok(Applied::Done(change.field("parentSession", parent).field("entries", entries)))
+    let json = Forked { parent_session: parent, entries, plan: None };
+    Ok(Applied::Done(made.change(("exported", "export"), json)?))
 }
 
 /// Writes the lines to standard output.
@@ -79,7 +79,8 @@ async fn write_out(request: ExportRequest, work: &mut Work<'_>) -> Outcome {
         work.app.ui.raw(&lines)?;
     }
     let what = format!("{} of {}", count(plan.entries().len(), "entry"), work.file());
-    Ok(Applied::Done(Change::new("exported", "export", what).field("entries", plan.entries().len())))
+    let json = Forked { parent_session: work.file(), entries: plan.entries().len(), plan: None };
+    Ok(Applied::Done(Change::new("exported", "export", what).json(json)?))
 }
 
 /// Returns the default name of the file for an entry.

@@ -4,7 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use offshoot_extensions::discover::Dialect;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::error::{CommandError, Failure};
@@ -43,6 +45,18 @@ struct List {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// The JSON of an extension.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Found {
+    name: String,
+    path: String,
+    /// The form of the extension API that it uses.
+    #[schemars(with = "String")]
+    dialect: Dialect,
+    /// True if the project brings it.
+    project: bool,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
@@ -84,8 +98,8 @@ fn show(list: &List, app: &mut App) -> Result<(), CommandError> {
     let (found, odd) = sources.find();
     if list.json {
         app.ui.json_list(found.iter().map(|one| {
-            let path = one.path.display().to_string();
-            Ok(json!({"name": one.name, "path": path, "dialect": one.dialect, "project": one.is_confined}))
+            let (name, path) = (one.name.clone(), one.path.display().to_string());
+            Ok(Found { name, path, dialect: one.dialect, project: one.is_confined })
         }))?;
     } else {
         let mut table = Table::new([Column::words(""), Column::words(""), Column::wide("")]);

@@ -9,7 +9,6 @@ use session_tree::{Entry, Loss, Session};
 use super::texts::Texts;
 use crate::app::App;
 use crate::error::{CommandError, Failure};
-use crate::json;
 use crate::ui::Tone;
 
 /// Short enough to feel immediate, long enough to cost nothing.
@@ -78,7 +77,7 @@ fn look(session: &mut Session, path: &Path, id: &str) -> Result<Vec<Entry>, Comm
 
 fn print(session: &Session, entries: &[Entry], is_json: bool, app: &mut App) -> Result<(), CommandError> {
     match is_json {
-        true => entries.iter().try_for_each(|entry| app.ui.json(&json::entry(entry)))?,
+        true => entries.iter().try_for_each(|entry| app.ui.json(entry))?,
         false => print_rows(session, entries, app)?,
     }
     app.ui.flush()

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use offshoot_agent::command::{Applied, Fork, ForkRequest, Forked, Replaced};
-use session_tree::{Destination, Error, Extract, ForkPosition, Image, Role};
+use offshoot_agent::command::{self, Applied, Fork, ForkRequest, Replaced};
+use schemars::JsonSchema;
+use serde::Serialize;
+use session_tree::{Destination, Error, Extract, ForkPlan, ForkPosition, Image, Role};
 
-use super::moving::images_json;
 use super::session_command::{Outcome, Work};
 use crate::change::{Change, Effect, quoted};
 use crate::error::{CommandError, Failure};
@@ -107,12 +108,8 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
         replaced.previous_session_file = forked.previous_session_file;
         replaced.session_file = forked.session_file;
     }
-    let mut change = made
-        .change(verbs)
-        .field("parentSession", old_file)
-        .field("entries", entries)
-        .field("prompt", plan.editor_text.clone())
-        .field("images", images_json(&plan.images));
+    let json = Forked { parent_session: old_file, entries, plan: Some(plan.clone()) };
+    let mut change = made.change(verbs, json)?;
     if let (Some(prompt), false) = (&plan.editor_text, work.is_chat) {
         change = change.note(prompt_note(prompt, &plan.images));
     }
@@ -129,6 +126,29 @@ fn prompt_note(prompt: &str, images: &[Image]) -> String {
     };
     let lines = prompt.lines().map(|line| format!("\n  {line}"));
     format!("the prompt was{images}:{}", lines.collect::<String>())
+}
+
+/// The JSON of a session that was made, or would be.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MadeJson<T> {
+    /// The file; null in a dry run that leaves the name open.
+    path: Option<String>,
+    /// The id of the session; null in a dry run.
+    id: Option<String>,
+    #[serde(flatten)]
+    fields: T,
+}
+
+/// The JSON of a copy of another session.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Forked {
+    /// The file of the session that was copied.
+    pub(super) parent_session: String,
+    /// The number of copied entries.
+    pub(super) entries: usize,
+    #[serde(flatten)]
+    pub(super) plan: Option<ForkPlan>,
 }
 
 /// A session that was made, or would be.
@@ -150,7 +170,7 @@ impl Default for Made {
 }
 
 impl Made {
-    fn take(&mut self, forked: &Forked, stay: bool, work: &Work<'_>) -> Result<(), CommandError> {
+    fn take(&mut self, forked: &command::Forked, stay: bool, work: &Work<'_>) -> Result<(), CommandError> {
         self.file = forked.session_file.as_ref().map(|file| file.display().to_string());
         self.id = match (&forked.session_file, stay) {
             (Some(file), true) => Some(work.app.options().open_read_only(file)?.header().id().into_owned()),
@@ -171,22 +191,28 @@ impl Made {
         Ok(Effect::Replaced { prompt: None, images: Vec::new(), replaced })
     }
 
-    /// Starts the report.
-    pub(super) fn change(&self, verbs: (&'static str, &'static str)) -> Change {
-        if let Some(file) = &self.file {
-            let change = Change::new(verbs.0, verbs.1, format!("{} as {file}", self.what));
-            let change = change.field("path", file.as_str()).field("id", self.id.clone());
-            return change.gives(file.as_str()).undo(format!("rm {}", quoted(file)));
-        }
-        let (place, path) = match &self.to {
-            Destination::File(path) => {
+    /// Reports the session; `fields` are the part of the JSON form that only this command has.
+    pub(super) fn change<T: Serialize>(
+        &self,
+        verbs: (&'static str, &'static str),
+        fields: T,
+    ) -> Result<Change, CommandError> {
+        let (place, path) = match (&self.file, &self.to) {
+            (Some(file), _) => (format!(" as {file}"), Some(file.clone())),
+            (None, Destination::File(path)) => {
                 let path = path.display().to_string();
                 (format!(" as {path}"), Some(path))
             }
-            Destination::Directory(directory) => (format!(" as a new file in {}", directory.display()), None),
-            Destination::Memory => (String::new(), None),
+            (None, Destination::Directory(directory)) => {
+                (format!(" as a new file in {}", directory.display()), None)
+            }
+            (None, Destination::Memory) => (String::new(), None),
         };
         let change = Change::new(verbs.0, verbs.1, format!("{}{place}", self.what));
-        change.field("path", path).field("id", self.id.clone())
+        let change = match &self.file {
+            Some(file) => change.gives(file.as_str()).undo(format!("rm {}", quoted(file))),
+            None => change,
+        };
+        change.json(MadeJson { path, id: self.id.clone(), fields })
     }
 }

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use offshoot_agent::command::Applied;
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::Error;
 
 use super::session_command::{Outcome, Work, project_directory};
@@ -23,6 +25,17 @@ pub(crate) struct Args {
     file: OsString,
 }
 
+/// The JSON of an import.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Imported {
+    /// The new file; null in a dry run.
+    path: Option<String>,
+    /// The id of the session.
+    id: String,
+    /// The number of its entries.
+    entries: usize,
+}
+
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let file = work.app.find(&args.file)?;
     let source = work.app.options().open_read_only(&file)?;
@@ -40,7 +53,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
             false => Change::new("imported", "import", format!("{what} into {}", directory.display())),
         };
         let path = stays.then(|| file.display().to_string());
-        return Ok(Applied::Done(change.field("path", path).field("entries", entries).field("id", id)));
+        return Ok(Applied::Done(change.json(Imported { path, id, entries })?));
     }
     let planned = work.agent.plan_import(file.clone(), directory, options).await?;
     let options = work.app.options();
@@ -55,11 +68,10 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         false => Change::new("imported", "import", format!("{what}{}", new_name(&file, &stored)))
             .undo(format!("rm {}", quoted(&path))),
     };
-    change =
-        change.gives(path.clone()).field("path", path).field("entries", entries).field("id", id.as_str());
     for note in notes(&id, version, cwd.as_deref(), work)? {
         change = change.note(note);
     }
+    change = change.gives(path.clone()).json(Imported { path: Some(path), id, entries })?;
     Ok(Applied::Done(change.effect(Effect::Replaced { prompt: None, images: Vec::new(), replaced })))
 }
 

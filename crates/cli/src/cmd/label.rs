@@ -1,11 +1,13 @@
 //! `label`: puts a label on an entry, takes it off, and lists labels.
 
 use offshoot_agent::command::{Applied, LabelPlan, LabelRequest};
-use session_tree::{EntryId, Session};
+use schemars::JsonSchema;
+use serde::Serialize;
+use session_tree::{EntryId, Session, Timestamp};
 
 use super::session_command::{Outcome, Work};
 use super::texts::place;
-use crate::change::{Change, arguments};
+use crate::change::{Change, SessionState, arguments};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
@@ -27,6 +29,28 @@ pub(crate) struct Args {
     /// Take the label of the given entry off.
     #[arg(long, short)]
     delete: bool,
+}
+
+/// The JSON of a label that is shown.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Shown {
+    entry_id: EntryId,
+    label: Option<String>,
+    /// The time at which the label was set.
+    label_timestamp: Option<Timestamp>,
+}
+
+/// The JSON of a label that is set or taken off.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Labelled {
+    entry_id: EntryId,
+    /// The new label; null if it was taken off.
+    label: Option<String>,
+    previous_label: Option<String>,
+    #[serde(flatten)]
+    session: SessionState,
 }
 
 /// Whether another label of the entry may be replaced.
@@ -83,12 +107,10 @@ pub(super) async fn apply(plan: LabelPlan, replace: Replace, work: &mut Work<'_>
         work.agent.label(plan.clone()).unless(work.cancel).await?;
     }
     let others = work.agent.read(|session| others(session, &plan));
-    let change = change
-        .gives(plan.target.as_str())
-        .field("entryId", plan.target.as_str())
-        .field("label", plan.label)
-        .field("previousLabel", plan.previous);
-    let change = work.with_session(change);
+    let LabelPlan { target, label, previous, .. } = plan;
+    let change = change.gives(target.as_str());
+    let session = work.state();
+    let change = change.json(Labelled { entry_id: target, label, previous_label: previous, session })?;
     Ok(Applied::Done(match others {
         Some(warning) => change.note(warning),
         None => change,
@@ -99,13 +121,13 @@ pub(super) async fn apply(plan: LabelPlan, replace: Replace, work: &mut Work<'_>
 fn show(session: &Session, id: &EntryId) -> Result<Change, CommandError> {
     let node = session.node(id.as_str())?;
     let label = session.label(node);
-    let (text, set_at) = (label.map(|label| label.text.clone()), label.map(|label| label.set_at.to_string()));
+    let (text, set_at) = (label.map(|label| label.text.clone()), label.map(|label| label.set_at));
     let what = place(session, Some(node))?;
     let change = match &text {
         Some(text) => Change::shown(format!("{what} has the label `{text}`")).gives(text.clone()),
         None => Change::shown(format!("{what} has no label")),
     };
-    Ok(change.field("entryId", id.as_str()).field("label", text).field("setAt", set_at))
+    change.json(Shown { entry_id: id.clone(), label: text, label_timestamp: set_at })
 }
 
 fn usage(message: &str) -> CommandError {

@@ -1,7 +1,8 @@
 //! `offshoot labels`: all labels of sessions.
 
-use serde_json::json;
-use session_tree::Session;
+use schemars::JsonSchema;
+use serde::Serialize;
+use session_tree::{EntryId, Label, Session};
 
 use super::texts::Texts;
 use crate::app::App;
@@ -16,6 +17,17 @@ pub(crate) struct Args {
     sessions: Sessions,
 }
 
+/// The JSON of a label.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LabelledEntry {
+    #[serde(flatten)]
+    label: Label,
+    entry_id: EntryId,
+    /// The description of the entry in one line.
+    text: String,
+}
+
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.sessions.each(app, &mut |app, session| list(session, args.sessions.output.json, app))
 }
@@ -26,9 +38,8 @@ pub(super) fn list(session: &Session, is_json: bool, app: &mut App) -> Result<()
     let labels = session.labels();
     if is_json {
         return app.ui.json_list(labels.into_iter().map(|(node, label)| {
-            let (id, set_at) = (session.tree().id(node).to_string(), label.set_at.to_string());
-            let text = texts.of(session, node)?.1;
-            Ok(json!({"label": label.text, "entryId": id, "setAt": set_at, "text": text}))
+            let (entry_id, label) = (session.tree().id(node), label.clone());
+            Ok(LabelledEntry { label, entry_id, text: texts.of(session, node)?.1 })
         }));
     }
     if labels.is_empty() {

@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal, Read};
 
 use offshoot_providers::{KeySource, ProviderKey, Secret};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::ask;
@@ -32,6 +33,16 @@ pub(crate) struct LogoutArgs {
     /// The service whose key is forgotten.
     #[arg(value_name = "PROVIDER")]
     provider: String,
+}
+
+/// The JSON of a service.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct KeyPlace<'k> {
+    provider: &'k str,
+    /// The variable or the file that holds the key; null if there is none.
+    key: Option<String>,
+    /// The variables that may hold the key.
+    variables: &'k [String],
 }
 
 /// A key is one line, and not a long one.
@@ -86,8 +97,9 @@ fn list(keys: &[ProviderKey], is_json: bool, app: &mut App) -> Result<(), Comman
         None => None,
     };
     if is_json {
-        let row = |key: &ProviderKey| json!({"provider": key.provider, "key": place(key), "variables": key.variables});
-        return app.ui.json_list(keys.iter().map(|key| Ok(row(key))));
+        return app.ui.json_list(keys.iter().map(|key| {
+            Ok(KeyPlace { provider: &key.provider, key: place(key), variables: &key.variables })
+        }));
     }
     let mut table = Table::new([Column::words("provider"), Column::words("key"), Column::wide("where")]);
     for key in keys {

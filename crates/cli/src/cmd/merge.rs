@@ -2,12 +2,14 @@
 
 use offshoot_agent::command::{Applied, MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
 use offshoot_tui::app::merge_warnings;
-use serde_json::json;
-use session_tree::merge::MergeOutcome;
+use schemars::JsonSchema;
+use serde::Serialize;
+use session_tree::EntryId;
+use session_tree::merge::{MergeOutcome, MergePlan};
 
 use super::cherry_pick::open_source;
 use super::session_command::{Outcome, Work};
-use crate::change::{Change, Effect};
+use crate::change::{Change, Effect, SessionState};
 use crate::ui::{count, thousands};
 
 /// Summarise another branch at the current position.
@@ -49,6 +51,25 @@ pub(crate) struct Args {
 enum Mode {
     Digest,
     Summary,
+}
+
+/// The JSON of a merge.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Merged {
+    #[serde(flatten)]
+    plan: MergePlan,
+    /// The entry that was appended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry_id: Option<EntryId>,
+    #[serde(flatten)]
+    session: SessionState,
+}
+
+impl Merged {
+    fn of(draft: &MergeDraft, entry_id: Option<EntryId>, work: &Work<'_>) -> Self {
+        Merged { plan: draft.plan.clone(), entry_id, session: work.state() }
+    }
 }
 
 impl Args {
@@ -99,12 +120,13 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
         if draft.merge().is_some() {
             change = change.preview(draft.text());
         }
-        return Ok(Applied::Done(work.with_session(change)));
+        return Ok(Applied::Done(change.json(Merged::of(draft, None, work))?));
     }
     let merged = match work.agent.merge(draft.clone()).unless(work.cancel).await? {
         Applied::Done(merged) => merged,
         Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
     };
+    let mut entry_id = None;
     change = match merged {
         MergedBranch::UpToDate => change.no_undo(),
         MergedBranch::FastForwarded(arrival) => change.effect(Effect::Moved {
@@ -112,18 +134,19 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
             images: arrival.images,
             remembered: None,
         }),
-        MergedBranch::Appended { entry, .. } => change
-            .gives(entry.as_str())
-            .field("entryId", entry.as_str())
-            .effect(Effect::Appended { model: None }),
+        MergedBranch::Appended { entry, .. } => {
+            let change = change.gives(entry.as_str()).effect(Effect::Appended { model: None });
+            entry_id = Some(entry);
+            change
+        }
     };
-    Ok(Applied::Done(work.with_session(change)))
+    Ok(Applied::Done(change.json(Merged::of(draft, entry_id, work))?))
 }
 
 fn described(draft: &MergeDraft) -> Change {
     let merge = match &draft.plan.outcome {
         MergeOutcome::UpToDate => {
-            return Change::new("merged", "merge", "nothing: already up to date").field("action", "none");
+            return Change::new("merged", "merge", "nothing: already up to date").action("none");
         }
         MergeOutcome::FastForward { to } => {
             return Change::new("moved", "move", format!("to {to}: that branch continues this one"));
@@ -137,11 +160,4 @@ fn described(draft: &MergeDraft) -> Change {
     };
     let what = format!("{turns} of \"{}\", {size}", merge.branch);
     Change::new("merged", "merge", what)
-        .field("branch", merge.branch.clone())
-        .field("baseId", merge.base.as_ref().map(ToString::to_string))
-        .field("sourceLeafId", merge.source_leaf.to_string())
-        .field("text", draft.text())
-        .field("tokens", merge.tokens())
-        .field("contestedFiles", json!(merge.contested))
-        .field("omittedTurns", merge.omitted_turns)
 }

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
@@ -22,6 +23,18 @@ pub(crate) struct Args {
     how: Changing,
 }
 
+/// The JSON of a migration.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Migrated {
+    file: String,
+    /// The old version.
+    from: u64,
+    /// The new version.
+    to: u64,
+    /// The file that keeps the original; null if nothing was migrated.
+    kept: Option<String>,
+}
+
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let mut session = app.open_to_change(&args.session, args.how.dry_run)?;
     let version = session.header().version();
@@ -36,15 +49,11 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     if is_current && !args.how.json {
         return app.ui.tell(&format!("{file} has version {CURRENT} already"));
     }
-    let mut change = Change::new("migrated", "migrate", what(&file, version, kept.as_deref()))
-        .field("file", file.as_str())
-        .field("from", version)
-        .field("to", CURRENT)
-        .field("kept", kept.clone().map_or(Value::Null, Value::from));
+    let mut change = Change::new("migrated", "migrate", what(&file, version, kept.as_deref()));
     if let Some(kept) = &kept {
         change = change.gives(kept).undo(format!("mv {} {}", quoted(kept), quoted(&file)));
     }
-    change.tell(app, args.how)
+    change.json(Migrated { file, from: version, to: CURRENT, kept })?.tell(app, args.how)
 }
 
 fn what(file: &str, version: u64, kept: Option<&str>) -> String {

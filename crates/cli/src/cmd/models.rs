@@ -2,6 +2,7 @@
 
 use offshoot_agent::model::{ModelSpec, ThinkingLevel};
 use offshoot_providers::Available;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -30,7 +31,9 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let total = all.len();
     let found: Vec<Available> = all.into_iter().filter(|model| args.wants(model)).collect();
     if args.json {
-        return app.ui.json_list(found.iter().map(|model| Ok(JsonModel::of(model))));
+        return app.ui.json_list(found.iter().map(|Available { spec, has_key, is_own }| {
+            Ok(ListedModel { spec, has_key: *has_key, is_own: *is_own })
+        }));
     }
     if found.is_empty() {
         return app.ui.tell(&format!("none of {} fits", count(total, "model")));
@@ -85,17 +88,13 @@ fn levels(spec: &ModelSpec) -> String {
 }
 
 /// One model of `--json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct JsonModel<'m> {
+pub(super) struct ListedModel<'m> {
     #[serde(flatten)]
     spec: &'m ModelSpec,
+    /// True if a key is there.
     has_key: bool,
+    /// True if the settings define it.
     is_own: bool,
-}
-
-impl<'m> JsonModel<'m> {
-    fn of(model: &'m Available) -> Self {
-        JsonModel { spec: &model.spec, has_key: model.has_key, is_own: model.is_own }
-    }
 }

@@ -2,12 +2,13 @@
 
 use offshoot_agent::agent::{Move, SummaryRequest};
 use offshoot_agent::command::Applied;
-use serde_json::{Value, json};
-use session_tree::{EntryId, Image, Position};
+use schemars::JsonSchema;
+use serde::Serialize;
+use session_tree::{EntryId, NavigationPlan, Position};
 
 use super::session_command::{Outcome, Work};
 use super::texts::place;
-use crate::change::{Change, Effect};
+use crate::change::{Change, Effect, SessionState};
 use crate::error::CommandError;
 use crate::ui::count;
 
@@ -37,6 +38,23 @@ impl SummaryArgs {
             (None, false) => SummaryRequest::Skip,
         }
     }
+}
+
+/// The JSON of a move.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Moved {
+    /// True if the leaf moved.
+    pub(super) moved: bool,
+    #[serde(flatten)]
+    pub(super) plan: Option<NavigationPlan>,
+    /// The number of entries that are left behind.
+    pub(super) abandoned_entries: usize,
+    /// The branch summary that was appended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) summary_id: Option<EntryId>,
+    #[serde(flatten)]
+    pub(super) session: SessionState,
 }
 
 /// The output of a move.
@@ -81,18 +99,7 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
                 .undo_by_moving(&work.file(), old_leaf.as_ref())
         }
     };
-    let text = |id: &EntryId| id.to_string();
-    let mut change = change
-        .field("moved", !stays)
-        .field("oldLeafId", old_leaf.as_ref().map(text))
-        .field("newLeafId", new_leaf.as_ref().map(text))
-        .field("abandonedEntries", abandoned)
-        .field("prompt", plan.editor_text.clone())
-        .field("images", images_json(&plan.images));
-    if let Some(summary) = &summary {
-        change = change.field("summaryId", summary.as_str());
-    }
-    change = match (gives, &new_leaf, &plan.editor_text) {
+    let mut change = match (gives, &new_leaf, &plan.editor_text) {
         (MoveOutput::Leaf, Some(leaf), _) => change.gives(leaf.as_str()),
         (MoveOutput::Prompt, _, Some(prompt)) => change.gives(prompt.clone()),
         (MoveOutput::Leaf | MoveOutput::Prompt, ..) => change,
@@ -101,15 +108,18 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
         let images = count(plan.images.len(), "image");
         change = change.note(format!("the prompt had {images}; --json prints them"));
     }
-    let change = work.with_session(change);
-    if plan.is_noop {
+    let is_noop = plan.is_noop;
+    let (prompt, images) = (plan.editor_text.clone(), plan.images.clone());
+    let session = work.state();
+    let change = change.json(Moved {
+        moved: !stays,
+        plan: Some(plan),
+        abandoned_entries: abandoned,
+        summary_id: summary,
+        session,
+    })?;
+    if is_noop {
         return Ok(Applied::Done(change));
     }
-    let effect = Effect::Moved { prompt: plan.editor_text, images: plan.images, remembered: None };
-    Ok(Applied::Done(change.effect(effect)))
-}
-
-/// Returns the images of a prompt in their JSON form.
-pub(super) fn images_json(images: &[Image]) -> Value {
-    images.iter().map(|image| json!({"mimeType": image.mime_type, "data": image.data})).collect()
+    Ok(Applied::Done(change.effect(Effect::Moved { prompt, images, remembered: None })))
 }

@@ -1,10 +1,12 @@
 //! `name`: shows, sets and clears the name of a session.
 
 use offshoot_agent::command::Applied;
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::Session;
 
 use super::session_command::{Outcome, Work};
-use crate::change::{Change, arguments};
+use crate::change::{Change, SessionState, arguments};
 use crate::error::{CommandError, Failure};
 
 /// Show, set or clear the name of a session.
@@ -21,10 +23,26 @@ pub(crate) struct Args {
     clear: bool,
 }
 
+/// The JSON of a name that is shown.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Shown {
+    name: Option<String>,
+}
+
+/// The JSON of a name that is set or cleared.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Named {
+    name: Option<String>,
+    previous_name: Option<String>,
+    #[serde(flatten)]
+    session: SessionState,
+}
+
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let text = args.text.join(" ");
     if args.text.is_empty() && !args.clear {
-        return Ok(Applied::Done(work.agent.read(show)));
+        return Ok(Applied::Done(work.agent.read(show)?));
     }
     let plan = work.agent.plan_name(Some(text).filter(|_| !args.clear)).await?;
     if plan.name.is_none() && !args.clear {
@@ -45,17 +63,17 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if let Some(name) = &plan.name {
         change = change.gives(name.clone());
     }
-    let change = change.field("name", plan.name).field("previousName", plan.previous);
-    Ok(Applied::Done(work.with_session(change)))
+    let named = Named { name: plan.name, previous_name: plan.previous, session: work.state() };
+    Ok(Applied::Done(change.json(named)?))
 }
 
-fn show(session: &Session) -> Change {
+fn show(session: &Session) -> Result<Change, CommandError> {
     let name = session.name().map(str::to_owned);
     let change = match &name {
         Some(name) => Change::shown(format!("the session is called `{name}`")).gives(name.clone()),
         None => Change::shown("the session has no name"),
     };
-    change.field("name", name)
+    change.json(Shown { name })
 }
 
 fn undo(file: &str, before: Option<&str>) -> String {

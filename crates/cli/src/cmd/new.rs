@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::command::{Applied, NewRequest};
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::{Destination, NewSession};
 
 use super::fork::Made;
@@ -27,6 +29,14 @@ pub(crate) struct Args {
     /// Start over in the same file: the next prompt becomes a new root.
     #[arg(long, conflicts_with_all = ["name", "cwd", "id"])]
     here: bool,
+}
+
+/// The JSON of a new session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Created {
+    name: Option<String>,
+    /// The working directory.
+    cwd: String,
 }
 
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
@@ -64,8 +74,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         };
         effect = made.replaced(replaced, work)?;
     }
-    let change = made.change(("created", "create")).field("name", name).field("cwd", cwd);
-    Ok(Applied::Done(change.effect(effect)))
+    Ok(Applied::Done(made.change(("created", "create"), Created { name, cwd })?.effect(effect)))
 }
 
 /// Returns the full path of a directory, as its sessions name it.

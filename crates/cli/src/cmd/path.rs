@@ -1,13 +1,12 @@
 //! `offshoot path`: the entries from the root to a position; also the list of `offshoot tree --flat`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
-use session_tree::{Node, Session};
+use session_tree::{Entry, EntryId, Label, Node, Session};
 
 use super::texts::Texts;
 use crate::app::{App, resolve};
 use crate::error::CommandError;
-use crate::json;
 use crate::reading::SessionAt;
 use crate::ui::{Column, Table, Tone, age};
 
@@ -27,29 +26,30 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 }
 
 /// One entry of `--json`. Lines of version 1 have no ids, so they are given beside the line.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct JsonEntry {
+pub(super) struct ListedEntry {
+    /// The line in the file, counted from 1.
     line: u64,
-    id: String,
-    parent_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<String>,
-    entry: Option<Box<RawValue>>,
+    id: EntryId,
+    parent_id: Option<EntryId>,
+    #[serde(flatten)]
+    label: Option<Label>,
+    entry: Entry,
 }
 
 /// Prints entries as a list.
 pub(super) fn list(session: &Session, nodes: &[Node], json: bool, app: &mut App) -> Result<(), CommandError> {
     let tree = session.tree();
-    let parent_id = |node: Node| tree.parent(node).map(|parent| tree.id(parent).to_string());
+    let parent_id = |node: Node| tree.parent(node).map(|parent| tree.id(parent));
     if json {
         return app.ui.json_list(nodes.iter().map(|node| {
-            Ok(JsonEntry {
+            Ok(ListedEntry {
                 line: session.line_number(*node),
-                id: tree.id(*node).to_string(),
+                id: tree.id(*node),
                 parent_id: parent_id(*node),
-                label: session.label(*node).map(|label| label.text.clone()),
-                entry: json::entry(&session.entry_at(*node)?),
+                label: session.label(*node).cloned(),
+                entry: session.entry_at(*node)?,
             })
         }));
     }
@@ -67,7 +67,7 @@ pub(super) fn list(session: &Session, nodes: &[Node], json: bool, app: &mut App)
         let cells = [
             (Tone::Dim, session.line_number(*node).to_string()),
             (Tone::Plain, tree.id(*node).to_string()),
-            (Tone::Dim, parent_id(*node).unwrap_or_default()),
+            (Tone::Dim, parent_id(*node).map(|id| id.to_string()).unwrap_or_default()),
             (Tone::Dim, age(app.env.now(), tree.timestamp(*node))),
             (tone, format!("{label}{text}")),
         ];

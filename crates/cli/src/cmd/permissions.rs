@@ -2,7 +2,8 @@
 
 use offshoot_agent::command::Applied;
 use offshoot_agent::permission::{Decision, Rule};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use super::session_command::{Outcome, Work};
 use crate::change::Change;
@@ -29,7 +30,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let setup = Setup::read(work.app, trust::Args::default())?.0;
     let rules = listed(&setup, work)?;
     if args.revoke.is_empty() {
-        return Ok(Applied::Done(show(&rules)));
+        return Ok(Applied::Done(show(&rules)?));
     }
     let text = args.revoke.join(" ");
     let rule = Rule::parse(Decision::Allow, &text).map_err(|error| bad_rule(&error))?;
@@ -46,18 +47,38 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         setup.project_rules().remove(&rule)?;
         work.agent.revoke(&rule);
     }
-    let change =
-        Change::new("revoked", "revoke", format!("the rule `{rule}`")).field("rule", rule.to_string());
-    Ok(Applied::Done(change))
+    let change = Change::new("revoked", "revoke", format!("the rule `{rule}`"));
+    Ok(Applied::Done(change.json(Revoked { rule: rule.to_string() })?))
+}
+
+/// The JSON of the list.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Shown<'r> {
+    rules: &'r [Listed],
+}
+
+/// The JSON of a rule that is revoked.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Revoked {
+    rule: String,
 }
 
 /// A rule, and where it comes from.
+#[derive(Serialize, JsonSchema)]
 struct Listed {
+    #[serde(serialize_with = "decision_name")]
+    #[schemars(with = "String")]
     decision: Decision,
     rule: String,
+    /// The settings file, `this project` or `until you leave`.
     from: String,
     /// True for a rule that an answer has added.
+    #[serde(skip)]
     is_revocable: bool,
+}
+
+fn decision_name<S: Serializer>(decision: &Decision, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(decision)
 }
 
 /// Returns the rules of settings files, of this project and of this conversation.
@@ -85,7 +106,7 @@ fn listed(setup: &Setup, work: &Work<'_>) -> Result<Vec<Listed>, CommandError> {
     Ok(rules)
 }
 
-fn show(rules: &[Listed]) -> Change {
+fn show(rules: &[Listed]) -> Result<Change, CommandError> {
     let width = rules.iter().map(|listed| listed.rule.chars().count()).max().unwrap_or(0);
     let line = |listed: &Listed| {
         let decision = listed.decision.to_string();
@@ -96,6 +117,5 @@ fn show(rules: &[Listed]) -> Change {
         true => Change::shown("there are no rules; reading inside the working directory is allowed"),
         false => Change::shown(text.clone()).gives(text),
     };
-    let value = |listed: &Listed| json!({"decision": listed.decision.to_string(), "rule": listed.rule, "from": listed.from});
-    change.field("rules", rules.iter().map(value).collect::<Vec<_>>())
+    change.json(Shown { rules })
 }

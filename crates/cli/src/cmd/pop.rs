@@ -1,9 +1,12 @@
 //! `pop`: goes back to before a prompt and leaves a summary of what was tried.
 
 use offshoot_agent::command::{Applied, PopRequest};
+use schemars::JsonSchema;
+use serde::Serialize;
+use session_tree::{EntryId, PopPlan};
 
 use super::session_command::{Outcome, Work};
-use crate::change::{Change, Effect};
+use crate::change::{Change, Effect, SessionState};
 use crate::error::{CommandError, Failure};
 use crate::ui::{count, one_line};
 
@@ -30,6 +33,20 @@ pub(crate) struct Args {
     edit: bool,
 }
 
+/// The JSON of a pop.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Popped {
+    #[serde(flatten)]
+    plan: PopPlan,
+    /// The number of entries that are left behind.
+    abandoned_entries: usize,
+    /// The summary that was appended.
+    entry_id: Option<EntryId>,
+    #[serde(flatten)]
+    session: SessionState,
+}
+
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if args.message.as_ref().is_some_and(|message| message.trim().is_empty()) {
         let failure = Failure::new("the summary is empty");
@@ -48,26 +65,27 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let target = pop.plan.new_leaf().map_or_else(|| "the start".to_owned(), ToString::to_string);
     let left = pop.plan.abandoned().len();
     let change = Change::new("went", "go", format!("back to {target}, {} left behind", count(left, "entry")))
-        .field("abandonedEntries", left)
-        .field("prompt", pop.plan.prompt())
         .undo_by_moving(&work.file(), work.leaf().as_ref());
     let noted = |change: Change, prompt: Option<&str>| match prompt {
         Some(prompt) if !prompt.is_empty() => change.note(format!("the prompt was: {}", one_line(prompt))),
         _ => change,
     };
+    let plan = pop.plan.clone();
+    let json = |entry_id, session| Popped { plan, abandoned_entries: left, entry_id, session };
     if work.dry_run {
         let change = noted(change, pop.plan.prompt());
-        return Ok(Applied::Done(work.with_session(change)));
+        return Ok(Applied::Done(change.json(json(None, work.state()))?));
     }
     let popped = match work.agent.pop(pop).unless(work.cancel).await? {
         Applied::Done(popped) => popped,
         Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
     };
-    let entry = popped.arrival.summary_entry.map(|id| id.to_string());
-    let mut change = change.field("entryId", entry.clone());
-    if let Some(entry) = entry {
-        change = change.gives(entry);
-    }
+    let entry = popped.arrival.summary_entry;
+    let mut change = match &entry {
+        Some(entry) => change.gives(entry.as_str()),
+        None => change,
+    };
+    change = change.json(json(entry, work.state()))?;
     if !work.is_chat {
         change = noted(change, popped.prompt.as_deref());
     }
@@ -76,5 +94,5 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         images: popped.arrival.images,
         remembered: popped.prompt,
     };
-    Ok(Applied::Done(work.with_session(change).effect(effect)))
+    Ok(Applied::Done(change.effect(effect)))
 }

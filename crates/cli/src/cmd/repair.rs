@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::fs::RealFs;
 use session_tree::repair::{RepairPlan, RepairRounds, Repaired, salvage};
 use session_tree::{EntryId, Error, Fix, Session, Severity};
 
-use super::check::{fix_json, words};
 use crate::app::{App, file_of};
-use crate::change::{Change, Changing, quoted};
+use crate::change::{Change, Changing, SessionState, quoted};
 use crate::error::{CommandError, Failure};
 use crate::exporting::free;
 use crate::ui::count;
@@ -49,11 +49,48 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 }
 
 /// The applied or planned fixes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct Done {
     fixes: Vec<Fix>,
+    /// The entries that were appended.
     appended: Vec<EntryId>,
+    /// The entries that record the repair.
     records: Vec<EntryId>,
+}
+
+/// The JSON of a repair by appending.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RepairedHere<'d> {
+    #[serde(flatten)]
+    done: &'d Done,
+    #[serde(flatten)]
+    session: SessionState,
+    /// True if the rest can only be repaired in a copy.
+    needs_copy: bool,
+    /// The number of damaged places that are left.
+    damaged_places: usize,
+}
+
+/// The JSON of a repaired copy.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RepairedCopy<'d> {
+    file: &'d str,
+    copy: &'d str,
+    /// The number of entries in the copy.
+    entries: usize,
+    fixes: &'d [Fix],
+}
+
+/// The JSON of a repair that is taken back.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Undone {
+    /// The entry that records the repair.
+    record: EntryId,
+    /// The entries that were appended.
+    appended: Vec<EntryId>,
+    #[serde(flatten)]
+    session: SessionState,
 }
 
 impl Done {
@@ -92,12 +129,23 @@ fn repair_here(args: &Args, app: &mut App) -> Result<(), CommandError> {
         return Err(needs_copy(&file));
     }
     let undo = vec![format!("offshoot repair {} --undo", quoted(&file)); done.records.len()];
-    let mut change = change_of(&done, &file).session(&session).field("needsCopy", next.needs_copy());
-    change = change.field("damagedPlaces", damaged_places(&session)?);
+    let mut change =
+        Change::new("repaired", "repair", format!("{file} with {}", count(done.fixes.len(), "fix")));
+    for record in &done.records {
+        change = change.gives(record.as_str());
+    }
     if !undo.is_empty() {
         change = change.undo(undo.join(" && "));
     }
-    finish(change, &done, &file, args.how, app)?;
+    match done.fixes.is_empty() && !args.how.json {
+        true => app.ui.tell(&format!("nothing to repair in {file}"))?,
+        false => {
+            let (needs_copy, damaged_places) = (next.needs_copy(), damaged_places(&session)?);
+            let session = SessionState::of(&session);
+            let json = RepairedHere { done: &done, session, needs_copy, damaged_places };
+            change.json(json)?.tell(app, args.how)?;
+        }
+    }
     if next.needs_copy() && !args.how.json {
         app.ui.tell(&format!("the rest needs a copy: offshoot repair {} --copy NEW", quoted(&file)))?;
     }
@@ -165,14 +213,9 @@ fn tell_copy(
     let copy = std::path::absolute(copy).unwrap_or_else(|_| copy.to_path_buf()).display().to_string();
     let held = count(entries, "entry");
     let what = format!("a repaired copy of {file} with {held}: {copy}");
-    Change::new("wrote", "write", what)
-        .gives(copy.as_str())
-        .field("file", file)
-        .field("copy", copy.as_str())
-        .field("entries", entries)
-        .field("fixes", fixes_json(done))
-        .undo(format!("rm {}", quoted(&copy)))
-        .tell(app, args.how)
+    let change =
+        Change::new("wrote", "write", what).gives(copy.as_str()).undo(format!("rm {}", quoted(&copy)));
+    change.json(RepairedCopy { file, copy: &copy, entries, fixes: &done.fixes })?.tell(app, args.how)
 }
 
 fn needs_copy(file: &str) -> CommandError {
@@ -182,37 +225,12 @@ fn needs_copy(file: &str) -> CommandError {
         .into()
 }
 
-fn change_of(done: &Done, file: &str) -> Change {
-    let fixes = count(done.fixes.len(), "fix");
-    let appended: Vec<&str> = done.appended.iter().map(EntryId::as_str).collect();
-    let records: Vec<&str> = done.records.iter().map(EntryId::as_str).collect();
-    let mut change = Change::new("repaired", "repair", format!("{file} with {fixes}"))
-        .field("fixes", fixes_json(done))
-        .field("appended", appended)
-        .field("records", records);
-    for record in &done.records {
-        change = change.gives(record.as_str());
-    }
-    change
-}
-
-fn finish(change: Change, done: &Done, file: &str, how: Changing, app: &mut App) -> Result<(), CommandError> {
-    if done.fixes.is_empty() && !how.json {
-        return app.ui.tell(&format!("nothing to repair in {file}"));
-    }
-    change.tell(app, how)
-}
-
-fn fixes_json(done: &Done) -> Json {
-    json!(done.fixes.iter().map(fix_json).collect::<Vec<_>>())
-}
-
 fn tell_fixes(done: &Done, how: Changing, app: &mut App) -> Result<(), CommandError> {
     if how.json {
         return Ok(());
     }
     let verb = if how.dry_run { "would " } else { "" };
-    done.fixes.iter().try_for_each(|fix| app.ui.tell(&format!("fix: {verb}{}", words(fix))))
+    done.fixes.iter().try_for_each(|fix| app.ui.tell(&format!("fix: {verb}{fix}")))
 }
 
 fn damaged_places(session: &Session) -> Result<usize, CommandError> {
@@ -229,11 +247,7 @@ fn undo(args: &Args, app: &mut App) -> Result<(), CommandError> {
     };
     let undone = if args.how.dry_run { Repaired::default() } else { session.undo_repair(record.as_str())? };
     session.sync()?;
-    let appended: Vec<&str> = undone.appended.iter().map(EntryId::as_str).collect();
-    let change = Change::new("took back", "take back", format!("the repair {record} of {file}"))
-        .field("action", "undo-repair")
-        .field("record", record.as_str())
-        .field("appended", appended)
-        .session(&session);
-    change.tell(app, args.how)
+    let change = Change::new("took back", "take back", format!("the repair {record} of {file}"));
+    let undone = Undone { record, appended: undone.appended, session: SessionState::of(&session) };
+    change.action("undo-repair").json(undone)?.tell(app, args.how)
 }

@@ -7,6 +7,7 @@
 use std::io::{self, IsTerminal};
 
 use offshoot_providers::KeySource;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -31,13 +32,13 @@ pub(crate) struct Args {
 }
 
 /// A part of the report.
-#[derive(Debug, Serialize)]
-struct Section {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Section {
     title: &'static str,
     facts: Vec<Fact>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Fact {
     name: String,
     value: String,

@@ -14,7 +14,7 @@ use session_tree::{Destination, EntryId, Session};
 
 use super::SessionCommand;
 use crate::app::{App, file_of};
-use crate::change::{Change, Changing};
+use crate::change::{Change, Changing, SessionState};
 use crate::error::{CommandError, Failure};
 use crate::exporting::free;
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
@@ -75,9 +75,9 @@ impl Work<'_> {
         self.agent.read(file_of)
     }
 
-    /// Adds the file and the leaf of the session to a change.
-    pub(crate) fn with_session(&self, change: Change) -> Change {
-        self.agent.read(|session| change.session(session))
+    /// Returns the file and the leaf of the session, for the JSON form of a change.
+    pub(crate) fn state(&self) -> SessionState {
+        self.agent.read(SessionState::of)
     }
 
     /// Returns the session in words: its file, or `this session` in the chat.

@@ -4,7 +4,8 @@ mod threads;
 
 use std::ops::ControlFlow;
 
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::{Catalog, Listing, SessionQuery, SessionSummary};
 use session_view::{Outline, OutlineOptions, Query};
 
@@ -45,12 +46,15 @@ enum Sort {
 }
 
 /// A session of the list.
-#[derive(Debug)]
-struct Row {
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Row {
+    #[serde(flatten)]
     session: SessionSummary,
     /// True if it lies in pi's directory although that was not asked for.
     is_pi: bool,
     /// The lines that are drawn before its title.
+    #[serde(skip)]
     connector: String,
 }
 
@@ -81,7 +85,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         app.ui.tell(&format!("none of {} matches", count(all, "session")))?;
     }
     match args.json {
-        true => app.ui.json_list(rows.iter().map(|row| Ok(as_json(row)))),
+        true => app.ui.json_list(rows.iter().map(Ok)),
         false => print(&rows, args.all, app),
     }
 }
@@ -240,17 +244,4 @@ fn short<'s>(id: &'s str, sorted: &[&str]) -> &'s str {
     let shared = neighbours.map(|other| id.chars().zip(other.chars()).take_while(|(a, b)| a == b).count());
     let length = (shared.max().unwrap_or(0) + 1).max(SHORTEST_ID);
     id.char_indices().nth(length).map_or(id, |(end, _)| &id[..end])
-}
-
-fn as_json(row: &Row) -> Json {
-    let session = &row.session;
-    json!({
-        "path": session.path.display().to_string(), "id": session.id, "cwd": session.cwd, "name": session.name,
-        "firstMessage": session.first_message, "parentSession": session.parent_session,
-        "created": session.created.map(|time| time.to_string()), "modified": session.modified.to_string(),
-        "messageCount": session.message_count, "entryCount": session.entry_count,
-        "branchCount": session.tip_count, "size": session.size,
-        "damage": session.damage.as_ref().map(ToString::to_string), "isSubAgent": session.is_sub_agent,
-        "isPi": row.is_pi,
-    })
 }

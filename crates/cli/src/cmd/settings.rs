@@ -1,6 +1,6 @@
 //! `offshoot settings`: the effective settings with their sources, or the schema of the file.
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -34,13 +34,9 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
     let listed = Setup::load(app, args.trust)?.settings.list();
     match args.json {
-        true => app.ui.json_list(listed.iter().map(|setting| Ok(as_json(setting)))),
+        true => app.ui.json_list(listed.iter().map(Ok)),
         false => print(listed, app),
     }
-}
-
-fn as_json(setting: &Listed) -> Json {
-    json!({"key": setting.key, "value": setting.value, "files": setting.files})
 }
 
 fn print(listed: Vec<Listed>, app: &mut App) -> Result<(), CommandError> {

@@ -2,14 +2,13 @@
 
 mod diff;
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use session_tree::json::ValueRef;
-use session_tree::{Block, Body, Content, Entry, Replacement, Role, Session};
+use session_tree::{Block, Body, Content, Entry, EntryId, Label, Replacement, Role, Session};
 
 use crate::app::App;
 use crate::error::{CommandError, Failure};
-use crate::json;
 use crate::reading::SessionAt;
 use crate::ui::{Tone, Ui, bytes, thousands};
 
@@ -24,19 +23,21 @@ pub(crate) struct Args {
 }
 
 /// The JSON form: where the entry stands, and its line.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct JsonEntry {
+pub(super) struct ShownEntry {
+    /// The line in the file, counted from 1.
     line: u64,
-    depth: u32,
-    children: Vec<String>,
+    /// The number of ancestors.
+    depth: usize,
+    /// The ids of the children.
+    children: Vec<EntryId>,
+    /// True if the entry lies on the path to the leaf.
     on_path: bool,
     is_leaf: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label_timestamp: Option<String>,
-    entry: Option<Box<RawValue>>,
+    #[serde(flatten)]
+    label: Option<Label>,
+    entry: Entry,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
@@ -54,25 +55,23 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
             return app.ui.raw(b"\n");
         }
         if args.session.output.json {
-            return app.ui.json(&as_json(session, &entry));
+            return app.ui.json(&as_json(session, entry));
         }
         head(session, &entry, &mut app.ui)?;
         body(&entry, &mut app.ui)
     })
 }
 
-fn as_json(session: &Session, entry: &Entry) -> JsonEntry {
+fn as_json(session: &Session, entry: Entry) -> ShownEntry {
     let (tree, node) = (session.tree(), entry.node());
-    let label = session.label(node);
-    JsonEntry {
+    ShownEntry {
         line: session.line_number(node),
-        depth: u32::try_from(tree.ancestors(node).skip(1).count()).unwrap_or(u32::MAX),
-        children: tree.children(node).map(|child| tree.id(child).to_string()).collect(),
+        depth: tree.ancestors(node).skip(1).count(),
+        children: tree.children(node).map(|child| tree.id(child)).collect(),
         on_path: session.leaf().is_some_and(|leaf| tree.is_on_path(node, leaf)),
         is_leaf: session.leaf() == Some(node),
-        label: label.map(|label| label.text.to_string()),
-        label_timestamp: label.map(|label| label.set_at.to_string()),
-        entry: json::entry(entry),
+        label: session.label(node).cloned(),
+        entry,
     }
 }
 

@@ -1,6 +1,9 @@
 //! `offshoot stats`: the numbers of a session, on this branch and in the whole file.
 
-use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::Serialize;
 use session_tree::{Role, Session, Usage};
 use session_view::Stats;
 
@@ -17,55 +20,75 @@ pub(crate) struct Args {
 }
 
 /// The numbers of a session.
-struct SessionStats {
-    branch: Stats,
-    file: Stats,
-    branches: usize,
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionStats {
+    /// The file; empty if the session has none.
+    file: String,
+    /// The length of the file in bytes.
     size: u64,
+    /// The id of the session.
+    id: String,
+    /// The version of the file format.
+    version: u64,
+    name: Option<String>,
+    /// The session that this one was forked from.
+    parent_session: Option<String>,
+    /// The number of branches.
+    branches: usize,
+    /// The entries on the path to the leaf.
+    this_branch: Stats,
+    /// All entries.
+    whole_file: Stats,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     args.sessions.each(app, &mut |app, session| {
         let stats = SessionStats::of(session)?;
         match args.sessions.output.json {
-            true => app.ui.json(&stats.as_json(session)),
-            false => stats.print(session, &mut app.ui),
+            true => app.ui.json(&stats),
+            false => stats.print(&mut app.ui),
         }
     })
 }
 
 /// Prints the numbers of a session, for the chat.
 pub(crate) fn print_session(session: &Session, app: &mut App) -> Result<(), CommandError> {
-    SessionStats::of(session)?.print(session, &mut app.ui)
+    SessionStats::of(session)?.print(&mut app.ui)
 }
 
 impl SessionStats {
     fn of(session: &Session) -> Result<Self, CommandError> {
+        let header = session.header();
         Ok(SessionStats {
-            branch: Stats::of_path(session, session.leaf())?,
-            file: Stats::of(session)?,
-            branches: session.tree().tips().len(),
+            file: file_of(session),
             size: session.file().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len()),
+            id: header.id().into_owned(),
+            version: header.version(),
+            name: session.name().map(str::to_owned),
+            parent_session: header.parent_session().map(Cow::into_owned),
+            branches: session.tree().tips().len(),
+            this_branch: Stats::of_path(session, session.leaf())?,
+            whole_file: Stats::of(session)?,
         })
     }
 
     fn both(&self) -> [&Stats; 2] {
-        [&self.branch, &self.file]
+        [&self.this_branch, &self.whole_file]
     }
 
-    fn print(&self, session: &Session, ui: &mut Ui) -> Result<(), CommandError> {
-        let header = session.header();
+    fn print(&self, ui: &mut Ui) -> Result<(), CommandError> {
         let mut field =
             |name: &str, value: &str| ui.line(&[(Tone::Dim, &format!("{name:9}")), (Tone::Plain, value)]);
-        field("file", &format!("{}, {}", file_of(session), bytes(self.size)))?;
-        field("session", &format!("{}, version {}", header.id(), header.version()))?;
-        if let Some(name) = session.name() {
+        field("file", &format!("{}, {}", self.file, bytes(self.size)))?;
+        field("session", &format!("{}, version {}", self.id, self.version))?;
+        if let Some(name) = &self.name {
             field("name", name)?;
         }
-        if let Some(parent) = header.parent_session() {
-            field("parent", &parent)?;
+        if let Some(parent) = &self.parent_session {
+            field("parent", parent)?;
         }
-        if let (Some(earliest), Some(latest)) = (self.file.earliest, self.file.latest) {
+        if let (Some(earliest), Some(latest)) = (self.whole_file.earliest, self.whole_file.latest) {
             field("time", &format!("{earliest} to {latest}"))?;
         }
         ui.plain("")?;
@@ -78,7 +101,7 @@ impl SessionStats {
         let both = self.both();
         let number = |of: fn(&Stats) -> usize| both.map(|figures| thousands(of(figures) as u64));
         let spent = |of: fn(&Usage) -> u64| both.map(|figures| tokens(of(&figures.usage)));
-        let cost = match self.file.usage.is_empty() {
+        let cost = match self.whole_file.usage.is_empty() {
             true => [String::new(), "0".to_owned()],
             false => both.map(|figures| money(figures.usage.cost)),
         };
@@ -111,13 +134,13 @@ impl SessionStats {
     }
 
     fn print_models(&self, ui: &mut Ui) -> Result<(), CommandError> {
-        if self.file.models.is_empty() {
+        if self.whole_file.models.is_empty() {
             return Ok(());
         }
         let numbers = Column::numbers;
         let columns = [numbers("this branch"), numbers(""), numbers("whole file"), numbers("")];
         let mut table = Table::new([&[Column::wide("model")][..], &columns].concat());
-        for name in self.file.models.keys() {
+        for name in self.whole_file.models.keys() {
             let mut cells = vec![(Tone::Plain, name.clone())];
             for figures in self.both() {
                 let usage = figures.models.get(name).copied().unwrap_or_default().usage;
@@ -130,15 +153,15 @@ impl SessionStats {
     }
 
     fn print_tools(&self, ui: &mut Ui) -> Result<(), CommandError> {
-        if self.file.tools.is_empty() {
+        if self.whole_file.tools.is_empty() {
             return Ok(());
         }
         let numbers = Column::numbers;
         let columns =
             [Column::wide("tool"), numbers("this branch"), numbers("whole file"), numbers("failed")];
         let mut table = Table::new(columns);
-        for (name, file) in &self.file.tools {
-            let branch = self.branch.tools.get(name).copied().unwrap_or_default();
+        for (name, file) in &self.whole_file.tools {
+            let branch = self.this_branch.tools.get(name).copied().unwrap_or_default();
             let number = |number: usize| (Tone::Plain, thousands(number as u64));
             let cells =
                 [(Tone::Plain, name.clone()), number(branch.calls), number(file.calls), number(file.errors)];
@@ -147,36 +170,4 @@ impl SessionStats {
         ui.plain("")?;
         table.print(ui)
     }
-
-    fn as_json(&self, session: &Session) -> Json {
-        let header = session.header();
-        json!({
-            "file": file_of(session), "size": self.size, "id": header.id(), "version": header.version(),
-            "name": session.name(), "parentSession": header.parent_session(), "branches": self.branches,
-            "thisBranch": figures_json(&self.branch), "wholeFile": figures_json(&self.file),
-        })
-    }
-}
-
-fn figures_json(figures: &Stats) -> Json {
-    let tool = |name: &String| {
-        let tool = figures.tools[name];
-        (name.clone(), json!({"calls": tool.calls, "errors": tool.errors}))
-    };
-    let model = |name: &String| (name.clone(), usage_json(&figures.models[name].usage));
-    json!({
-        "entries": figures.entries, "bytes": figures.bytes, "turns": figures.turns,
-        "answers": figures.messages(Role::Assistant).count, "failed": figures.failed, "aborted": figures.aborted,
-        "compactions": figures.compactions, "branchSummaries": figures.branch_summaries,
-        "tools": figures.tools.keys().map(tool).collect::<Map<_, _>>(), "usage": usage_json(&figures.usage),
-        "models": figures.models.keys().map(model).collect::<Map<_, _>>(),
-    })
-}
-
-/// Returns tokens and cost with the names that session files use.
-pub(super) fn usage_json(usage: &Usage) -> Json {
-    json!({
-        "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read,
-        "cacheWrite": usage.cache_write, "totalTokens": usage.total, "cost": usage.cost,
-    })
 }

@@ -2,7 +2,7 @@
 
 use offshoot_agent::command::{Applied, MoveRequest};
 
-use super::moving::{MoveOutput, SummaryArgs, go};
+use super::moving::{MoveOutput, Moved, SummaryArgs, go};
 use super::session_command::{Outcome, Work};
 use crate::change::Change;
 
@@ -37,6 +37,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         let planned = work.agent.plan_new_here().await?;
         return go(planned, MoveOutput::Leaf, work).await;
     }
-    let change = Change::new("stayed", "stay", "at the start").field("moved", false);
-    Ok(Applied::Done(work.with_session(change)))
+    let session = work.state();
+    let stayed = Moved { moved: false, plan: None, abandoned_entries: 0, summary_id: None, session };
+    Ok(Applied::Done(Change::new("stayed", "stay", "at the start").json(stayed)?))
 }

@@ -5,14 +5,13 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde_json::{Value as Json, json};
-use session_tree::{Kind, Node, Session};
+use schemars::JsonSchema;
+use session_tree::{Entry, Kind, Label, Node, Session};
 use session_view::{Charset, Filter, Outline, OutlineOptions, OutlineRow, Query, RowStyle, TurnStats};
 
 use super::path;
 use crate::app::App;
 use crate::error::CommandError;
-use crate::json::entry as entry_json;
 use crate::reading::{Sessions, with_dates};
 use crate::ui::{Tone, Ui, count, money, tokens};
 
@@ -93,7 +92,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         }
         if is_json {
             let rows = rows(session, &outline, 0);
-            return app.ui.json_list(rows.map(|row| row_json(session, &row?)));
+            return app.ui.json_list(rows);
         }
         let charset = if args.ascii || app.env.is_ascii { Charset::Ascii } else { Charset::Unicode };
         print(session, &outline, charset, args.ids, &mut app.ui)
@@ -263,25 +262,14 @@ pub(crate) fn tone(style: RowStyle) -> Tone {
     }
 }
 
-fn row_json(session: &Session, row: &OutlineRow) -> Result<Json, CommandError> {
-    let tree = session.tree();
-    let kind = match tree.kind(row.node).name() {
-        Some(name) => name.to_owned(),
-        None => session.entry_at(row.node)?.type_name().into_owned(),
-    };
-    let mut json = json!({
-        "id": row.id.as_str(), "parentId": tree.parent(row.node).map(|parent| tree.id(parent).to_string()),
-        "type": kind, "timestamp": row.timestamp.to_string(), "depth": row.depth, "indent": row.indent,
-        "onPath": row.on_path, "isLeaf": row.is_leaf, "isError": row.is_error, "text": row.text,
-    });
-    if let Some(role) = tree.role(row.node) {
-        json["role"] = json!(role.to_string());
-    }
-    if let Some(label) = &row.label {
-        json["label"] = json!(label.text);
-        json["labelTimestamp"] = json!(label.set_at.to_string());
-    }
-    Ok(json)
+/// The JSON of an entry with `--nested`, as pi gives it.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used: `nested` prints without recursion")]
+pub(super) struct NestedEntry {
+    entry: Entry,
+    #[schemars(flatten)]
+    label: Option<Label>,
+    children: Vec<NestedEntry>,
 }
 
 /// Prints pi's shape: `{entry, children, label?, labelTimestamp?}`. The tree may be a million entries deep, so
@@ -301,7 +289,7 @@ fn nested(session: &Session, ui: &mut Ui) -> Result<(), CommandError> {
         }
         let entry = session.entry_at(node)?;
         ui.raw(b"{\"entry\":")?;
-        ui.json_part(&entry_json(&entry))?;
+        ui.json_part(&entry)?;
         if let Some(label) = session.label(node) {
             ui.raw(b",\"label\":")?;
             ui.json_part(&label.text)?;

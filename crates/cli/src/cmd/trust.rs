@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::ask;
@@ -31,6 +32,14 @@ pub(crate) struct Args {
     /// Print the list as JSON.
     #[arg(long, requires = "list")]
     json: bool,
+}
+
+/// The JSON of a decision.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Decision<'d> {
+    dir: &'d str,
+    /// `trusted`, `refused`, `changed`, `undecided` or `gone`.
+    trust: &'d str,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
@@ -63,7 +72,7 @@ fn list(file: &TrustFile, is_json: bool, app: &mut App) -> Result<(), CommandErr
         rows.push((standing, shown(&saved.dir)));
     }
     if is_json {
-        return app.ui.json_list(rows.iter().map(|((_, word), dir)| Ok(json!({"dir": dir, "trust": word}))));
+        return app.ui.json_list(rows.iter().map(|((_, trust), dir)| Ok(Decision { dir, trust })));
     }
     let mut table = Table::new([Column::words(""), Column::wide("")]);
     for ((tone, word), dir) in rows {

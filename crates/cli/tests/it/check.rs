@@ -109,9 +109,9 @@ fn a_directory_is_checked_with_all_that_is_below() {
         fix: append an empty entry a2 below u1
     a/empty.jsonl: not a session: it is empty
     a/good.jsonl: clean (5 lines, 4 entries, 1.2 kB)
-    a/headless.jsonl: 1 damaged place (4 entries)
+    a/headless.jsonl: 1 damaged place (5 lines, 4 entries, 1.2 kB)
       damage: line 1 (bytes 0..51): the header cannot be read
-        fix: write what can be read into a new file (`--copy`)
+        fix: write the entries that can be read below a new header, in a copy (`--copy`)
     a/list.jsonl: not a session: its first entry is not a session header
     --- words
     `offshoot repair a/b/bad.jsonl` carries the fixes out
@@ -122,7 +122,7 @@ fn a_directory_is_checked_with_all_that_is_below() {
     {"file":"a/b/bad.jsonl","lines":5,"entries":4,"bytes":863,"clean":false,"findings":[{"severity":"damage","code":"placeholder","message":"entry a2 cannot be read (unexpected end of text); it keeps its place without content","line":3,"bytes":[252,312],"fix":{"action":"stub","isGuess":false,"needsCopy":false,"ids":["a2"],"parentId":"u1"}}]}
     {"file":"a/empty.jsonl","isSession":false,"reason":"it is empty"}
     {"file":"a/good.jsonl","lines":5,"entries":4,"bytes":1206,"clean":true,"findings":[]}
-    {"file":"a/headless.jsonl","lines":0,"entries":4,"bytes":1166,"clean":false,"findings":[{"severity":"damage","code":"lost-header","message":"the header cannot be read","line":1,"bytes":[0,51],"fix":{"action":"salvage","isGuess":false,"needsCopy":true}}]}
+    {"file":"a/headless.jsonl","lines":5,"entries":4,"bytes":1166,"clean":false,"findings":[{"severity":"damage","code":"lost-header","message":"the header cannot be read","line":1,"bytes":[0,51],"fix":{"action":"salvage","isGuess":false,"needsCopy":true}}]}
     {"file":"a/list.jsonl","isSession":false,"reason":"its first entry is not a session header"}
     --- exit code 4
     "#);

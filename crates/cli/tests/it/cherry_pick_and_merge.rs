@@ -180,9 +180,9 @@ fn a_summary_of_a_merge_is_made_by_the_model_of_the_settings() {
 fn a_merge_in_own_words_and_a_fast_forward() {
     let home = Home::new();
     let file = home.session(&format!("{TREE}\n    m7<a2 marker a2"));
-    assert_snapshot!(home.run(&["merge", &file, "a4", "--json"]), @r#"{"action":"move","file":"[home]/project/s.jsonl","leafId":"a4","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a2"}"#);
+    assert_snapshot!(home.run(&["merge", &file, "a4", "--json"]), @r#"{"action":"move","outcome":"fast-forward","newLeafId":"a4","file":"[home]/project/s.jsonl","leafId":"a4","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a2"}"#);
     let file = home.session(TREE);
-    assert_snapshot!(home.run(&["merge", &file, "a4", "-m", "Channels win", "--json"]), @r#"{"action":"merge","branch":"With channels","baseId":"a2","sourceLeafId":"a4","text":"Channels win","tokens":3,"contestedFiles":[],"omittedTurns":0,"entryId":"000000f1","file":"[home]/project/s.jsonl","leafId":"000000f1","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a6"}"#);
+    assert_snapshot!(home.run(&["merge", &file, "a4", "-m", "Channels win", "--json"]), @r#"{"action":"merge","outcome":"merge","branch":"With channels","baseId":"a2","sourceLeafId":"a4","text":"Channels win","tokens":3,"readFiles":[],"modifiedFiles":[],"contestedFiles":[],"conflicts":[],"turns":1,"omittedTurns":0,"entryId":"000000f1","file":"[home]/project/s.jsonl","leafId":"000000f1","dryRun":false,"undo":"offshoot switch --exact [home]/project/s.jsonl a6"}"#);
 }
 
 #[test]

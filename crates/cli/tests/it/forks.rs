@@ -159,7 +159,7 @@ fn a_fork_keeps_ids_and_sets_labels_anew() {
 fn a_fork_as_json_gives_the_path_and_the_prompt() {
     let home = Home::new();
     let file = home.session(TREE);
-    assert_snapshot!(home.run(&["fork", &file, "u3", "--json"]), @r#"{"action":"fork","path":"[home]/offshoot/sessions/--w--/2025-01-01T02-00-00-000Z_session-241.jsonl","id":"session-241","parentSession":"[home]/project/s.jsonl","entries":2,"prompt":"Use Node","images":[],"dryRun":false,"undo":"rm [home]/offshoot/sessions/--w--/2025-01-01T02-00-00-000Z_session-241.jsonl"}"#);
+    assert_snapshot!(home.run(&["fork", &file, "u3", "--json"]), @r#"{"action":"fork","path":"[home]/offshoot/sessions/--w--/2025-01-01T02-00-00-000Z_session-241.jsonl","id":"session-241","parentSession":"[home]/project/s.jsonl","entries":2,"targetId":"a2","prompt":"Use Node","images":[],"dryRun":false,"undo":"rm [home]/offshoot/sessions/--w--/2025-01-01T02-00-00-000Z_session-241.jsonl"}"#);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_dry_run_makes_no_file() {
     the prompt was:
       Use Node
     ");
-    assert_snapshot!(home.run(&["fork", &file, "-n", "-o", "x.jsonl", "--json"]), @r#"{"action":"fork","path":"x.jsonl","id":null,"parentSession":"[home]/project/s.jsonl","entries":4,"prompt":null,"images":[],"dryRun":true,"undo":null}"#);
+    assert_snapshot!(home.run(&["fork", &file, "-n", "-o", "x.jsonl", "--json"]), @r#"{"action":"fork","path":"x.jsonl","id":null,"parentSession":"[home]/project/s.jsonl","entries":4,"targetId":"l7","prompt":null,"images":[],"dryRun":true,"undo":null}"#);
     assert_snapshot!(home.run(&["clone", &file, "-n"]), @"
     --- words
     would clone 4 entries of [home]/project/s.jsonl as a new file in [home]/offshoot/sessions/--w--
@@ -340,7 +340,7 @@ fn an_import_is_a_copy_byte_for_byte_under_a_free_name() {
     --- words
     would leave [home]/offshoot/sessions/--w--/s.jsonl where it is
     ");
-    assert_snapshot!(home.run(&["import", &file, "--json"]), @r#"{"action":"import","path":"[home]/offshoot/sessions/--w--/s-1.jsonl","entries":7,"id":"ses","dryRun":false,"undo":"rm [home]/offshoot/sessions/--w--/s-1.jsonl"}"#);
+    assert_snapshot!(home.run(&["import", &file, "--json"]), @r#"{"action":"import","path":"[home]/offshoot/sessions/--w--/s-1.jsonl","id":"ses","entries":7,"dryRun":false,"undo":"rm [home]/offshoot/sessions/--w--/s-1.jsonl"}"#);
 }
 
 #[test]

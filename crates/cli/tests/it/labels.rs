@@ -36,8 +36,8 @@ fn a_label_is_shown_and_its_absence_told() {
     --- words
     u1 (user: Build a CLI) has no label
     ");
-    assert_snapshot!(home.run(&["label", &file, "u3", "--json"]), @r#"{"entryId":"u3","label":"node","setAt":"2025-01-01T00:00:05.000Z"}"#);
-    assert_snapshot!(home.run(&["label", &file, "u1", "--json"]), @r#"{"entryId":"u1","label":null,"setAt":null}"#);
+    assert_snapshot!(home.run(&["label", &file, "u3", "--json"]), @r#"{"entryId":"u3","label":"node","labelTimestamp":"2025-01-01T00:00:05.000Z"}"#);
+    assert_snapshot!(home.run(&["label", &file, "u1", "--json"]), @r#"{"entryId":"u1","label":null,"labelTimestamp":null}"#);
     assert_eq!(files(&home.path(".")), before);
 }
 
@@ -52,7 +52,7 @@ fn labels_are_listed_in_the_order_in_which_they_were_set() {
     node   u3     1h   user: Use Node
     begin  u1     now  user: Build a CLI
     ");
-    assert_snapshot!(home.run(&["labels", &file, "--json"]), @r#"[{"label":"node","entryId":"u3","setAt":"2025-01-01T00:00:05.000Z","text":"user: Use Node"},{"label":"begin","entryId":"u1","setAt":"2025-01-01T02:00:00.000Z","text":"user: Build a CLI"}]"#);
+    assert_snapshot!(home.run(&["labels", &file, "--json"]), @r#"[{"label":"node","labelTimestamp":"2025-01-01T00:00:05.000Z","entryId":"u3","text":"user: Use Node"},{"label":"begin","labelTimestamp":"2025-01-01T02:00:00.000Z","entryId":"u1","text":"user: Build a CLI"}]"#);
     assert_eq!(files(&home.path(".")), before);
     let empty = home.file("project/empty.jsonl", session_text("u1 user hello"));
     assert_snapshot!(home.run(&["labels", &empty]), @"

@@ -27,6 +27,7 @@ mod permissions;
 mod reading;
 mod repair;
 mod report;
+mod schema;
 mod secrets;
 mod sessions;
 mod settings;

@@ -91,21 +91,24 @@ fn branches_as_json_have_exact_numbers_and_ids() {
       "ref": "branch:2",
       "number": 2,
       "tipId": "a6",
+      "branchPointId": "a2",
       "name": "rust",
       "label": null,
       "from": "Build a CLI",
-      "branchPointId": "a2",
-      "turns": 1,
       "entries": 2,
-      "tokens": 10,
-      "cost": 0.0,
-      "model": "prov/mod",
+      "turns": 1,
       "lastActivity": "2025-01-01T00:00:06.000Z",
       "isCurrent": false,
       "isHidden": false,
-      "mergedInto": null,
+      "endsInError": false,
       "compacted": false,
-      "endsInError": false
+      "mergedInto": null,
+      "tokens": 10,
+      "cost": 0.0,
+      "model": {
+        "provider": "prov",
+        "modelId": "mod"
+      }
     }
     "#);
     assert_eq!(branches.as_array().unwrap().len(), 3);
@@ -196,7 +199,7 @@ fn who_is_there_already_writes_nothing() {
     --- words
     stayed at u8 (user: Use Zig)
     ");
-    assert_snapshot!(home.run(&["switch", &file, "u8", "--json"]), @r#"{"action":"stay","moved":false,"oldLeafId":"u8","newLeafId":"u8","abandonedEntries":0,"prompt":null,"images":[],"file":"[home]/project/s.jsonl","leafId":"u8","dryRun":false,"undo":null}"#);
+    assert_snapshot!(home.run(&["switch", &file, "u8", "--json"]), @r#"{"action":"stay","moved":false,"targetId":"u8","oldLeafId":"u8","newLeafId":"u8","commonAncestorId":"u8","entriesToSummarize":0,"canSummarize":false,"prompt":null,"images":[],"abandonedEntries":0,"file":"[home]/project/s.jsonl","leafId":"u8","dryRun":false,"undo":null}"#);
     assert_eq!(files(&home.path(".")), before);
 }
 
@@ -217,7 +220,7 @@ fn a_dry_run_of_a_move_tells_everything_and_writes_nothing() {
     --- words
     would move to a2 (assistant: Which language?), 1 entry left behind
     ");
-    assert_snapshot!(home.run(&["branch-here", &file, "u3", "-n", "--json"]), @r#"{"action":"move","moved":true,"oldLeafId":"u8","newLeafId":"a2","abandonedEntries":1,"prompt":"Use Node","images":[],"file":"[home]/project/s.jsonl","leafId":"u8","dryRun":true,"undo":null}"#);
+    assert_snapshot!(home.run(&["branch-here", &file, "u3", "-n", "--json"]), @r#"{"action":"move","moved":true,"targetId":"u3","oldLeafId":"u8","newLeafId":"a2","commonAncestorId":"a2","entriesToSummarize":1,"canSummarize":true,"prompt":"Use Node","images":[],"abandonedEntries":1,"file":"[home]/project/s.jsonl","leafId":"u8","dryRun":true,"undo":null}"#);
     assert_eq!(files(&home.path(".")), before);
 }
 

@@ -148,7 +148,7 @@ fn json_has_everything_that_is_known_about_a_session() {
         Some("0000bbbb"),
         "u1 user Port it to Rust\nn2<u1 info Rust port\na3<n2 assistant Tokio?\nu4<u1 user No",
     );
-    assert_snapshot!(home.run(&["sessions", "--all", "--json"]), @r#"[{"path":"[home]/offshoot/sessions/--w--/0000aaaa.jsonl","id":"0000aaaa","cwd":"/w","name":"Rust port","firstMessage":"Port it to Rust","parentSession":"0000bbbb","created":"2025-01-01T00:00:00.000Z","modified":"2025-01-01T00:00:04.000Z","messageCount":3,"entryCount":4,"branchCount":2,"size":942,"damage":null,"isSubAgent":false,"isPi":false}]"#);
+    assert_snapshot!(home.run(&["sessions", "--all", "--json"]), @r#"[{"path":"[home]/offshoot/sessions/--w--/0000aaaa.jsonl","id":"0000aaaa","cwd":"/w","name":"Rust port","parentSession":"0000bbbb","created":"2025-01-01T00:00:00.000Z","modified":"2025-01-01T00:00:04.000Z","messageCount":3,"firstMessage":"Port it to Rust","entryCount":4,"branchCount":2,"size":942,"damage":null,"isSubAgent":false,"isComplete":true,"isPi":false}]"#);
 }
 
 #[test]

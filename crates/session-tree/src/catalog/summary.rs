@@ -11,8 +11,11 @@ const NO_MESSAGES: &str = "(no messages)";
 /// One session of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionSummary {
     /// The file.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "path_text"))]
     pub path: PathBuf,
     /// The id in the header; empty if the file is no session.
     pub id: String,
@@ -35,10 +38,13 @@ pub struct SessionSummary {
     /// How many entries there are.
     pub entry_count: u64,
     /// How many branches there are: entries of the conversation without conversation below.
+    #[cfg_attr(feature = "serde", serde(rename = "branchCount"))]
     pub tip_count: u64,
     /// The length of the file in bytes.
     pub size: u64,
-    /// The damage of the file, if any.
+    /// The damage of the file in words, if any.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "damage_text"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub damage: Option<Damage>,
     /// Whether a sub-agent made the session, see [`SUB_AGENT_MARKER`](crate::SUB_AGENT_MARKER).
     pub is_sub_agent: bool,
@@ -69,6 +75,16 @@ pub enum Damage {
         /// How many.
         count: u64,
     },
+}
+
+#[cfg(feature = "serde")]
+fn path_text<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+#[cfg(feature = "serde")]
+fn damage_text<S: serde::Serializer>(damage: &Option<Damage>, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&damage.as_ref().map(ToString::to_string), serializer)
 }
 
 impl SessionSummary {

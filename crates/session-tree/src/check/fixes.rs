@@ -3,6 +3,7 @@
 //! A fix names what was lost and where it belongs; `repair` carries it out. Nothing here writes.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::ops::Range;
 
 use super::REPAIR;
@@ -51,6 +52,8 @@ pub enum Fix {
         /// The bytes.
         bytes: Range<u64>,
     },
+    /// Writes the entries that can be read below a new header; only possible in a copy.
+    Salvage,
 }
 
 /// A whole entry on a line with something else.
@@ -114,7 +117,7 @@ impl Fix {
     /// Returns true if appending is not enough, so that only a copy of the file can be repaired this way.
     pub fn needs_copy(&self) -> bool {
         match self {
-            Fix::Detach { .. } | Fix::Omit { .. } => true,
+            Fix::Detach { .. } | Fix::Omit { .. } | Fix::Salvage => true,
             Fix::Stub { .. } | Fix::Recover { .. } | Fix::LineFeed | Fix::LeafMarker { .. } => false,
         }
     }
@@ -122,6 +125,33 @@ impl Fix {
     /// Returns true if the fix rests on a conclusion instead of on what the file says.
     pub fn is_inferred(&self) -> bool {
         matches!(self, Fix::Stub { inferred: true, .. })
+    }
+}
+
+impl fmt::Display for Fix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fix::Stub { id, parent, inferred } => {
+                write!(f, "append an empty entry {id} ")?;
+                match parent {
+                    Some(parent) => write!(f, "below {parent}")?,
+                    None => f.write_str("as a root")?,
+                }
+                f.write_str(if *inferred { ", which is a guess" } else { "" })
+            }
+            Fix::Recover { entries } => {
+                let ids: Vec<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+                write!(f, "append again what is whole: {}", ids.join(", "))
+            }
+            Fix::LineFeed => f.write_str("end the last line"),
+            Fix::LeafMarker { target } => {
+                let target = target.as_ref().map_or("the start", EntryId::as_str);
+                write!(f, "append a marker, so that other programs go on from {target}")
+            }
+            Fix::Detach { id } => write!(f, "make {id} a root"),
+            Fix::Omit { bytes } => write!(f, "leave out the bytes {}..{}", bytes.start, bytes.end),
+            Fix::Salvage => f.write_str("write the entries that can be read below a new header"),
+        }
     }
 }
 

@@ -310,6 +310,8 @@ pub struct Content<'m> {
 
 /// An image, as files keep it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Image {
     /// The data in base64.
     pub data: String,

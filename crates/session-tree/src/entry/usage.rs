@@ -10,6 +10,8 @@ const LIMIT: f64 = 9_007_199_254_740_991.0;
 
 /// Tokens and cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Tokens sent that no cache held.
     pub input: u64,
@@ -20,6 +22,7 @@ pub struct Usage {
     /// Tokens sent and put into a cache.
     pub cache_write: u64,
     /// All tokens: the totals that were reported, or else the sums of the parts.
+    #[cfg_attr(feature = "serde", serde(rename = "totalTokens"))]
     pub total: u64,
     /// The cost in dollars; 0 for what reports none.
     pub cost: f64,

@@ -9,12 +9,17 @@ use crate::time::Timestamp;
 
 /// A label as it stands now.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Label {
     /// The text.
+    #[cfg_attr(feature = "serde", serde(rename = "label"))]
     pub text: String,
     /// When it was set.
+    #[cfg_attr(feature = "serde", serde(rename = "labelTimestamp"))]
     pub set_at: Timestamp,
     /// How many labels were first set before this one.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) order: usize,
 }
 

@@ -90,7 +90,7 @@ impl Copier<'_, '_> {
                 Fix::Recover { entries } => pieces.extend(entries.iter().map(|entry| entry.bytes.clone())),
                 Fix::Omit { bytes } => from = bytes.end,
                 Fix::Detach { id } => detached = Some(id),
-                Fix::LineFeed | Fix::LeafMarker { .. } => {}
+                Fix::LineFeed | Fix::LeafMarker { .. } | Fix::Salvage => {}
             }
         }
         if detached.is_some()

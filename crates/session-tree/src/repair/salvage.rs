@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::copy::{RepairedCopy, new_file};
-use crate::check::hint;
+use crate::check::{Report, hint};
 use crate::entry::Header;
 use crate::error::{Error, Mismatch, ReadOnlyReason, Result};
 use crate::fs::{Access, Fs};
@@ -27,6 +27,8 @@ use crate::time::Timestamp;
 pub struct Salvage {
     session: Session,
     lost_header: Option<Range<u64>>,
+    lines: u64,
+    bytes: u64,
 }
 
 /// Reads the entries of a session file whose header is damaged or missing.
@@ -57,7 +59,7 @@ pub fn salvage(fs: Arc<dyn Fs>, path: &Path) -> Result<Salvage> {
         return Err(nothing(path));
     }
     let lost_header = found.first.filter(|_| first_line == FirstLine::LostHeader);
-    Ok(Salvage { session, lost_header })
+    Ok(Salvage { session, lost_header, lines: found.lines, bytes: found.bytes })
 }
 
 fn nothing(path: &Path) -> Error {
@@ -70,9 +72,10 @@ impl Salvage {
         &self.session
     }
 
-    /// Returns where the damaged header stands in the file; none if there was no trace of one.
-    pub fn lost_header(&self) -> Option<Range<u64>> {
-        self.lost_header.clone()
+    /// Returns a report that says that the header is lost. Nothing else was checked.
+    pub fn report(&self) -> Report {
+        let header = self.lost_header.clone().unwrap_or(0..0);
+        Report::of_lost_header(&self.session, header, self.lines, self.bytes)
     }
 
     /// Writes a new file with a fresh header and all other lines as they are.
@@ -180,14 +183,18 @@ struct Findings {
     /// The bytes of the first line, or its beginning if it is longer than the engine reads.
     first_text: Vec<u8>,
     entries: Entries,
+    lines: u64,
+    bytes: u64,
 }
 
 impl Findings {
     fn of(source: &FileJournal) -> io::Result<Self> {
         let len = source.len()?;
         let beginning = read_range(source, 0, len.min(64 << 10) as usize)?;
-        let mut found = Findings { entries: Entries::new(&beginning, len), ..Findings::default() };
+        let mut found =
+            Findings { entries: Entries::new(&beginning, len), bytes: len, ..Findings::default() };
         each_line(source, 0, len, &mut |position, piece, _| {
+            found.lines += 1;
             match piece {
                 Piece::Whole(line) => found.take(position, line.len() as u64, line),
                 // A bad line, whatever it holds.

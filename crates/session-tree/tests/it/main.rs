@@ -31,6 +31,8 @@ mod processes;
 mod properties;
 mod repair;
 mod replacing;
+#[cfg(feature = "serde")]
+mod serialize;
 mod sidecars;
 mod stale_plans;
 mod support;

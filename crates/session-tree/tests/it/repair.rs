@@ -419,7 +419,7 @@ fn a_salvaged_header_keeps_what_the_old_one_still_tells() {
     let found = salvage(Arc::new(RealFs), &path).unwrap();
     let header = found.session().header();
     assert_eq!((&*header.id(), header.cwd().as_deref()), ("ses", Some("/w")));
-    assert_eq!(found.lost_header(), Some(0..lines[0].len() as u64));
+    assert_eq!(found.report().diagnostics[0].bytes, 0..lines[0].len() as u64);
     lines[0] = b"\0\0\0\0".to_vec();
     let path = dir.put("2025-01-01_abc-1.jsonl", joined(&lines));
     assert_eq!(salvage(Arc::new(RealFs), &path).unwrap().session().header().id(), "abc-1");
@@ -461,7 +461,7 @@ fn the_first_entry_of_a_file_whose_header_is_gone_is_no_header() {
         let text = format!("{mark}{}\n{}\n{}\n", message("one"), message("two"), message("three"));
         let path = dir.put("old.jsonl", text.as_bytes());
         let found = salvage(Arc::new(RealFs), &path).unwrap();
-        assert_eq!((found.session().tree().len(), found.lost_header()), (3, None));
+        assert_eq!((found.session().tree().len(), found.report().diagnostics[0].bytes.clone()), (3, 0..0));
         let copy = dir.at("copy.jsonl");
         found.write_to(Arc::new(RealFs), &copy).unwrap();
         assert_eq!(view(&Session::open_read_only(&copy).unwrap()).2, ["one", "two", "three"]);

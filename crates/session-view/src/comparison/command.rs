@@ -1,6 +1,6 @@
 //! Tool calls and shell commands of the user, each with its outcome.
 
-use session_tree::Node;
+use session_tree::EntryId;
 use session_tree::json::ValueRef;
 
 /// The main arguments of calls; the first one present counts.
@@ -10,9 +10,11 @@ const MAIN_ARGUMENTS: [&str; 8] =
 /// A tool call, or a command that the user ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommandRun {
     /// The entry that holds the call or the command.
-    pub node: Node,
+    pub id: EntryId,
     /// The name of the tool; `bash` for a command of the user.
     pub tool: String,
     /// The main argument: the command, the path, the pattern, or else all arguments as JSON.
@@ -20,6 +22,7 @@ pub struct CommandRun {
     /// The outcome.
     pub outcome: Outcome,
     /// The exit code of a command of the user.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub exit_code: Option<i64>,
     /// True if the user ran it, not the model.
     pub by_person: bool,
@@ -27,6 +30,8 @@ pub struct CommandRun {
 
 /// How a call or a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Outcome {
     /// It succeeded.
     Ok,
@@ -38,9 +43,9 @@ pub enum Outcome {
 
 impl CommandRun {
     /// Makes the run of a call whose result is not known yet.
-    pub(super) fn of_call(node: Node, tool: &str, arguments: Option<ValueRef<'_>>) -> Self {
+    pub(super) fn of_call(id: EntryId, tool: &str, arguments: Option<ValueRef<'_>>) -> Self {
         Self {
-            node,
+            id,
             tool: tool.to_owned(),
             argument: main_argument(arguments),
             outcome: Outcome::Open,
@@ -50,7 +55,7 @@ impl CommandRun {
     }
 
     /// Makes the run of a command of the user.
-    pub(super) fn of_shell(node: Node, message: ValueRef<'_>) -> Self {
+    pub(super) fn of_shell(id: EntryId, message: ValueRef<'_>) -> Self {
         let exit_code = message.get("exitCode").and_then(ValueRef::as_i64);
         let cancelled = message.get("cancelled").and_then(ValueRef::as_bool).unwrap_or(false);
         let outcome = match exit_code {
@@ -60,7 +65,7 @@ impl CommandRun {
             None => Outcome::Open,
         };
         let argument = message.get("command").and_then(ValueRef::as_str).unwrap_or_default().into_owned();
-        Self { node, tool: "bash".to_owned(), argument, outcome, exit_code, by_person: true }
+        Self { id, tool: "bash".to_owned(), argument, outcome, exit_code, by_person: true }
     }
 }
 

@@ -4,13 +4,15 @@ use super::command::{CommandRun, Outcome};
 use super::{Prompt, Side};
 use crate::stats::Stats;
 use session_tree::json::ValueRef;
-use session_tree::{Block, Content, FileOps, Message, Node, OpenCalls, Result, Role, Session};
+use session_tree::{
+    Block, Content, Entry, EntryId, FileOps, Message, Node, OpenCalls, Result, Role, Session,
+};
 
 /// Reads what a path has after its base.
 pub(super) fn read(session: &Session, at: Node, entries: Vec<Node>) -> Result<Side> {
     let side = Side {
-        at,
-        entries: Vec::new(),
+        at: session.tree().id(at),
+        entries: entries.iter().map(|node| session.tree().id(*node)).collect(),
         prompts: Vec::new(),
         files: FileOps::default(),
         commands: Vec::new(),
@@ -18,7 +20,7 @@ pub(super) fn read(session: &Session, at: Node, entries: Vec<Node>) -> Result<Si
         ends_with: None,
     };
     let mut reader = Reader { session, side, calls: OpenCalls::default(), touched: Vec::new() };
-    for node in entries.iter().copied() {
+    for node in entries {
         reader.take(node)?;
     }
     let Reader { mut side, touched, .. } = reader;
@@ -27,7 +29,7 @@ pub(super) fn read(session: &Session, at: Node, entries: Vec<Node>) -> Result<Si
             side.files.merge(files);
         }
     }
-    Ok(Side { entries, ..side })
+    Ok(side)
 }
 
 /// How many characters of a text are shown.
@@ -51,17 +53,18 @@ impl Reader<'_> {
         let entry = self.session.entry_at(node)?;
         self.side.stats.read(&entry);
         match entry.to_message() {
-            Some(message) => self.take_message(node, &message),
+            Some(message) => self.take_message(&entry, &message),
             None => Ok(()),
         }
     }
 
-    fn take_message(&mut self, node: Node, message: &Message) -> Result<()> {
+    fn take_message(&mut self, entry: &Entry, message: &Message) -> Result<()> {
+        let id = entry.id().clone();
         match message.role() {
-            Role::User => self.side.prompts.push(Prompt { node, text: prompt_text(message.content()) }),
-            Role::Assistant => self.take_answer(node, message.content()),
-            Role::ToolResult => return self.take_result(node, message.value()),
-            Role::BashExecution => self.side.commands.push(CommandRun::of_shell(node, message.value())),
+            Role::User => self.side.prompts.push(Prompt { id, text: prompt_text(message.content()) }),
+            Role::Assistant => self.take_answer(&id, message.content()),
+            Role::ToolResult => return self.take_result(entry, message.value()),
+            Role::BashExecution => self.side.commands.push(CommandRun::of_shell(id, message.value())),
             Role::Custom
             | Role::System
             | Role::BranchSummary
@@ -72,7 +75,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn take_answer(&mut self, node: Node, content: Content<'_>) {
+    fn take_answer(&mut self, answer: &EntryId, content: Content<'_>) {
         let said = content.excerpt(SHOWN);
         if !said.is_empty() {
             self.side.ends_with = Some(said);
@@ -84,18 +87,18 @@ impl Reader<'_> {
                 files.add_call(&name, arguments);
                 self.touched.push((self.side.commands.len(), files));
                 asked.push((id.into_owned(), self.side.commands.len()));
-                self.side.commands.push(CommandRun::of_call(node, &name, arguments));
+                self.side.commands.push(CommandRun::of_call(answer.clone(), &name, arguments));
             }
         }
         self.calls.ask(asked);
     }
 
-    fn take_result(&mut self, node: Node, message: ValueRef<'_>) -> Result<()> {
+    fn take_result(&mut self, entry: &Entry, message: ValueRef<'_>) -> Result<()> {
         let id = message.get("toolCallId").and_then(ValueRef::as_str).unwrap_or_default();
         if !self.calls.knows(&id) {
-            let run = self.call_above(node, &id)?;
+            let run = self.call_above(entry.node(), &id)?;
             self.calls.ask([(id.clone().into_owned(), self.side.commands.len())]);
-            self.side.commands.push(run.unwrap_or_else(|| unasked(node, message)));
+            self.side.commands.push(run.unwrap_or_else(|| unasked(entry.id(), message)));
         }
         if let Some(run) = self.calls.answer(&id).and_then(|at| self.side.commands.get_mut(at)) {
             run.outcome = Outcome::of_result(message);
@@ -113,7 +116,7 @@ impl Reader<'_> {
         let content = entry.message().and_then(|message| message.get("content"));
         Ok(Content::of(content).blocks().find_map(|block| match block {
             Block::ToolCall { id, name, arguments } if id == wanted => {
-                Some(CommandRun::of_call(answer, &name, arguments))
+                Some(CommandRun::of_call(entry.id().clone(), &name, arguments))
             }
             _ => None,
         }))
@@ -121,9 +124,9 @@ impl Reader<'_> {
 }
 
 /// A result whose call is nowhere.
-fn unasked(node: Node, result: ValueRef<'_>) -> CommandRun {
+fn unasked(id: &EntryId, result: ValueRef<'_>) -> CommandRun {
     let tool = result.get("toolName").and_then(ValueRef::as_str).unwrap_or_default();
-    CommandRun::of_call(node, &tool, None)
+    CommandRun::of_call(id.clone(), &tool, None)
 }
 
 fn prompt_text(content: Content<'_>) -> String {

@@ -1,25 +1,43 @@
 //! One row of an outline: what it says, how it is drawn, where it stands.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::turn::TurnStats;
-use session_tree::{EntryId, Label, Node, Timestamp};
+use session_tree::{EntryId, Label, Node, Role, Timestamp};
 
 /// One row of an outline.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutlineRow {
     /// The place of the entry in the tree.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub node: Node,
     /// The id of the entry.
     pub id: EntryId,
+    /// The id of its parent; none for a root.
+    pub parent_id: Option<EntryId>,
+    /// The type of the entry, as the file spells it.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub type_name: Cow<'static, str>,
+    /// The role of a message.
+    #[cfg_attr(
+        feature = "serde",
+        serde(skip_serializing_if = "Option::is_none", serialize_with = "role_name")
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub role: Option<Role>,
     /// How many ancestors the entry has in the tree, shown or not.
     pub depth: u32,
     /// How many levels are drawn before the text.
     pub indent: usize,
     /// The drawing of each level, from the left; only the last levels if there are fewer than `indent`.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub levels: Vec<Level>,
     /// Whether rows are folded away below this one, or could be.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub fold: Fold,
     /// Whether the entry lies on the path to the leaf.
     pub on_path: bool,
@@ -28,19 +46,28 @@ pub struct OutlineRow {
     /// Whether the leaf is hidden and this is the nearest row above it.
     pub leaf_below: bool,
     /// The label.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub label: Option<Label>,
     /// The time of the entry.
     pub timestamp: Timestamp,
     /// The description of the entry in one line.
     pub text: String,
     /// How the text is meant.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub style: RowStyle,
     /// True for a failed answer, tool or command.
     pub is_error: bool,
     /// The byte ranges of `text` that the query found.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub hits: Vec<Range<usize>>,
     /// The number of a prompt on its path, and what its turn did; only in the turn view.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub turn: Option<TurnStats>,
+}
+
+#[cfg(feature = "serde")]
+fn role_name<S: serde::Serializer>(role: &Option<Role>, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&role.map(|role| role.to_string()), serializer)
 }
 
 /// How a row is drawn, without what it says.

@@ -8,6 +8,8 @@ use crate::node_set::NodeSet;
 /// Statistics of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnStats {
     /// The number of the turn on its path, counted from 1.
     pub number: usize,

@@ -17,11 +17,39 @@ pub struct BranchStats {
 /// One row of the table of branches.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BranchRow {
     /// The branch.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub branch: Branch,
     /// Its statistics.
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "spending"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Spending"))]
     pub stats: BranchStats,
+}
+
+/// The part of [`BranchStats`] that the JSON of a row has.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Spending {
+    /// The tokens of the entries after the branch point.
+    tokens: u64,
+    /// Their cost in dollars.
+    cost: f64,
+    /// The model of the last answer that names one.
+    model: Option<session_tree::ModelRef>,
+}
+
+#[cfg(feature = "serde")]
+fn spending<S: serde::Serializer>(
+    stats: &BranchStats,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let Stats { usage, last_model, .. } = &stats.own;
+    let spending = Spending { tokens: usage.total, cost: usage.cost, model: last_model.clone() };
+    serde::Serialize::serialize(&spending, serializer)
 }
 
 impl BranchStats {

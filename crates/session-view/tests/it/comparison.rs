@@ -1,6 +1,6 @@
 //! Comparisons: what two branches did since they parted.
 
-use session_tree::{Node, Session};
+use session_tree::{EntryId, Node, Session};
 use session_view::{Comparison, Outcome, Side};
 use testkit::drawing::session_text;
 
@@ -16,8 +16,8 @@ fn compare(session: &Session, one: &str, other: &str) -> Comparison {
     session_view::compare(session, node(session, one), node(session, other)).unwrap()
 }
 
-fn ids(session: &Session, nodes: &[Node]) -> Vec<String> {
-    nodes.iter().map(|node| session.tree().id(*node).to_string()).collect()
+fn ids(entries: &[EntryId]) -> Vec<String> {
+    entries.iter().map(ToString::to_string).collect()
 }
 
 /// An answer that calls one tool.
@@ -46,11 +46,9 @@ fn message(id: &str, parent: &str, message: &str) -> String {
 }
 
 /// The commands of a side: entry, tool, argument, outcome.
-fn commands<'s>(session: &Session, side: &'s Side) -> Vec<(String, &'s str, &'s str, Outcome)> {
-    let row = |run: &'s session_view::CommandRun| {
-        (session.tree().id(run.node).to_string(), run.tool.as_str(), run.argument.as_str(), run.outcome)
-    };
-    side.commands.iter().map(row).collect()
+fn commands(side: &Side) -> Vec<(String, &str, &str, Outcome)> {
+    let runs = side.commands.iter();
+    runs.map(|run| (run.id.to_string(), run.tool.as_str(), run.argument.as_str(), run.outcome)).collect()
 }
 
 #[test]
@@ -67,20 +65,21 @@ fn two_branches_are_compared_from_where_they_parted() {
          a4<u4 assistant Rust is done",
     );
     let comparison = compare(&session, "a2", "a4");
-    assert_eq!(comparison.base, Some(node(&session, "a1")));
+    assert_eq!(comparison.base, Some("a1".into()));
     let [one, other] = &comparison.sides;
-    assert_eq!((one.at, other.at), (node(&session, "a2"), node(&session, "a4")));
-    assert_eq!(ids(&session, &one.entries), ["u2", "a2"]);
-    assert_eq!(ids(&session, &other.entries), ["u3", "a3", "m3", "u4", "a4"]);
+    assert_eq!((one.at.as_str(), other.at.as_str()), ("a2", "a4"));
+    assert_eq!(ids(&one.entries), ["u2", "a2"]);
+    assert_eq!(ids(&other.entries), ["u3", "a3", "m3", "u4", "a4"]);
     let prompts: Vec<_> = other.prompts.iter().map(|prompt| prompt.text.as_str()).collect();
     assert_eq!(prompts, ["use Rust", "faster"]);
-    assert_eq!(other.prompts[1].node, node(&session, "u4"));
+    assert_eq!(other.prompts[1].id.as_str(), "u4");
     assert_eq!(one.ends_with.as_deref(), Some("Node it is"));
     assert_eq!(other.ends_with.as_deref(), Some("Rust is done"));
     assert_eq!((one.stats.usage.total, other.stats.usage.total), (10, 20));
     assert_eq!(
         other.stats,
-        session_view::Stats::of_entries(&session, other.entries.iter().copied()).unwrap()
+        session_view::Stats::of_entries(&session, other.entries.iter().map(|id| node(&session, id.as_str())))
+            .unwrap()
     );
     let mut turned = comparison.sides.clone();
     turned.reverse();
@@ -91,10 +90,10 @@ fn two_branches_are_compared_from_where_they_parted() {
 fn an_ancestor_has_done_nothing_more() {
     let session = session("u1 user one\n a1<u1 assistant two\n u2<a1 user three");
     let comparison = compare(&session, "u1", "u2");
-    assert_eq!(comparison.base, Some(node(&session, "u1")));
+    assert_eq!(comparison.base, Some("u1".into()));
     let empty = &comparison.sides[0];
     assert!(empty.entries.is_empty() && empty.prompts.is_empty() && empty.ends_with.is_none());
-    assert_eq!(ids(&session, &comparison.sides[1].entries), ["a1", "u2"]);
+    assert_eq!(ids(&comparison.sides[1].entries), ["a1", "u2"]);
     assert!(compare(&session, "u2", "u2").sides.iter().all(|side| side.entries.is_empty()));
 }
 
@@ -103,7 +102,7 @@ fn branches_of_different_roots_share_nothing() {
     let session = session("u1 user one\n u2 user two");
     let comparison = compare(&session, "u1", "u2");
     assert_eq!(comparison.base, None);
-    assert_eq!(ids(&session, &comparison.sides[0].entries), ["u1"]);
+    assert_eq!(ids(&comparison.sides[0].entries), ["u1"]);
 }
 
 #[test]
@@ -134,7 +133,7 @@ fn commands_have_the_outcome_that_their_results_tell() {
         run("b3", "bash", "sleep 9", Outcome::Error),
         run("b4", "bash", "lost", Outcome::Open),
     ];
-    assert_eq!(commands(&session, side), expected);
+    assert_eq!(commands(side), expected);
     let codes: Vec<_> = side.commands.iter().map(|run| (run.by_person, run.exit_code)).collect();
     let none = (false, None);
     assert_eq!(codes, [none, none, none, (true, Some(0)), (true, Some(1)), (true, None), (true, None)]);
@@ -157,7 +156,7 @@ fn calls_of_one_answer_that_share_an_id_have_an_outcome_each() {
     let comparison = compare(&session, "u1", "t2");
     let run = |argument, outcome| ("a1".to_owned(), "bash", argument, outcome);
     let expected = [run("true", Outcome::Ok), run("false", Outcome::Error)];
-    assert_eq!(commands(&session, &comparison.sides[1]), expected);
+    assert_eq!(commands(&comparison.sides[1]), expected);
 }
 
 #[test]
@@ -173,10 +172,10 @@ fn a_call_before_the_base_is_run_by_the_side_that_has_its_result() {
     let session = session(&drawing);
     let comparison = compare(&session, "t1", "t2");
     let run = |outcome| vec![("a1".to_owned(), "bash", "make", outcome)];
-    assert_eq!(commands(&session, &comparison.sides[0]), run(Outcome::Ok));
-    assert_eq!(commands(&session, &comparison.sides[1]), run(Outcome::Error));
+    assert_eq!(commands(&comparison.sides[0]), run(Outcome::Ok));
+    assert_eq!(commands(&comparison.sides[1]), run(Outcome::Error));
     let lost = compare(&session, "t3", "t1");
-    assert_eq!(commands(&session, &lost.sides[0]), [("t3".to_owned(), "t", "", Outcome::Error)]);
+    assert_eq!(commands(&lost.sides[0]), [("t3".to_owned(), "t", "", Outcome::Error)]);
 }
 
 #[test]

@@ -6,5 +6,7 @@ mod comparison;
 mod filters;
 mod passing;
 mod search;
+#[cfg(feature = "serde")]
+mod serialize;
 mod stats;
 mod support;
