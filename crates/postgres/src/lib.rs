@@ -28,9 +28,11 @@ mod line;
 mod schema;
 mod sessions;
 mod transaction;
+mod transfer;
 
 pub use address::{Address, TlsMode};
 pub use error::{Error, Result};
 pub use journal::PostgresJournal;
 pub use schema::{Status, VERSION, init, migrate, status};
 pub use sessions::{StoredSession, delete, sessions};
+pub use transfer::{Copied, copy_missing};

@@ -7,6 +7,7 @@ mod forks;
 mod loss;
 mod sessions;
 mod tenants;
+mod transfer;
 
 use std::sync::OnceLock;
 
