@@ -5,8 +5,6 @@
 //! read it lists and marks: one bad file never hides another.
 
 mod cache;
-mod continue_in;
-mod find;
 mod listing;
 mod query;
 mod read;
@@ -15,9 +13,10 @@ mod summary;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs::{Fs, RealFs};
 use crate::naming::encode_cwd;
+use crate::session::{Options, Session};
 
 pub use listing::{Listing, Progress};
 pub use query::{Relevance, SessionQuery};
@@ -122,6 +121,41 @@ impl Catalog {
         read::text(&*self.fs, path)
     }
 
+    /// Finds a session by its path, its id, the beginning of its id, or its name.
+    ///
+    /// A text that looks like a path and names a file means that file; a file name alone is also searched in the
+    /// directories of sessions. Otherwise the sessions of the working directory are searched before all others, each time by
+    /// id, then by the beginning of an id, then by name.
+    pub fn find(&self, wanted: &str, cwd: Option<&str>) -> Result<PathBuf> {
+        if wanted.is_empty() {
+            return Err(unknown(wanted));
+        }
+        if let Some(path) = self.find_path(wanted, cwd) {
+            return Ok(path);
+        }
+        let own = cwd.map(|cwd| self.list(cwd));
+        for listing in own.into_iter().chain(std::iter::once_with(|| self.list_all())) {
+            if let Some(path) = find_in(listing, wanted)? {
+                return Ok(path);
+            }
+        }
+        Err(unknown(wanted))
+    }
+
+    fn find_path(&self, wanted: &str, cwd: Option<&str>) -> Option<PathBuf> {
+        let is_file_name = wanted.ends_with(".jsonl");
+        let has_parts = wanted.contains(['/', '\\']);
+        if !is_file_name && !has_parts {
+            return None;
+        }
+        let mut places = vec![PathBuf::from(wanted)];
+        if !has_parts {
+            places.extend(cwd.map(|cwd| self.project_dir(cwd).join(wanted)));
+            places.extend(self.all_dirs().into_iter().map(|dir| dir.join(wanted)));
+        }
+        places.into_iter().find(|path| self.fs.metadata(path).is_ok_and(|meta| meta.is_file))
+    }
+
     /// The directory itself and, with one per project, those below it; in order of their names.
     fn all_dirs(&self) -> Vec<PathBuf> {
         let mut dirs = vec![self.root.clone()];
@@ -142,6 +176,58 @@ impl Catalog {
 /// The name of a directory is made of its path without a slash at the end, as the operating system gives it.
 fn without_end_slash(cwd: &str) -> &str {
     if cwd.starts_with('/') { cwd.trim_end_matches('/') } else { cwd }
+}
+
+fn find_in(listing: Listing, wanted: &str) -> Result<Option<PathBuf>> {
+    let rows: Vec<SessionSummary> = listing.quick().filter(SessionSummary::is_session).collect();
+    let by_id = only(wanted, &rows, |row| row.id == wanted)?;
+    if let Some(found) =
+        by_id.map_or_else(|| only(wanted, &rows, |row| row.id.starts_with(wanted)), |id| Ok(Some(id)))?
+    {
+        return Ok(Some(found));
+    }
+    let is_named = |row: &SessionSummary| row.is_session() && row.name.as_deref() == Some(wanted.trim());
+    only(wanted, &listing.rows(), is_named)
+}
+
+/// Returns the path of the one row that fits.
+fn only(
+    wanted: &str,
+    rows: &[SessionSummary],
+    fits: impl Fn(&SessionSummary) -> bool,
+) -> Result<Option<PathBuf>> {
+    let mut candidates: Vec<PathBuf> =
+        rows.iter().filter(|row| fits(row)).map(|row| row.path.clone()).collect();
+    match candidates.len() {
+        0 | 1 => Ok(candidates.pop()),
+        _ => Err(Error::AmbiguousSession { wanted: wanted.to_owned(), candidates }),
+    }
+}
+
+fn unknown(wanted: &str) -> Error {
+    Error::UnknownSession { wanted: wanted.to_owned() }
+}
+
+impl Options {
+    /// Opens the session with the latest activity among those of a working directory, or prepares a new one.
+    ///
+    /// `directory` holds the session files; those of other working directories may lie there too. A new session gets its
+    /// file with the first message.
+    pub fn continue_in(self, directory: impl AsRef<Path>, cwd: impl AsRef<str>) -> Result<Session> {
+        let (directory, cwd) = (directory.as_ref(), cwd.as_ref());
+        let catalog = Catalog::new(directory).flat().file_system(self.files.fs.clone());
+        match catalog.most_recent(cwd) {
+            Some(latest) => self.open(latest.path),
+            None => self.create_in(directory, cwd),
+        }
+    }
+}
+
+impl Session {
+    /// Opens the latest session of a working directory, or prepares a new one: see [`Options::continue_in`].
+    pub fn continue_in(directory: impl AsRef<Path>, cwd: impl AsRef<str>) -> Result<Session> {
+        Options::new().continue_in(directory, cwd)
+    }
 }
 
 #[cfg(test)]

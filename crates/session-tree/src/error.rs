@@ -43,7 +43,7 @@ pub enum Error {
     /// More than one entry begins with this prefix.
     #[error("`{prefix}` is ambiguous: {} entries begin with it", candidates.len())]
     AmbiguousPrefix {
-        /// What was asked for.
+        /// The text that was asked for.
         prefix: String,
         /// The entries that begin with it.
         candidates: Vec<EntryId>,
@@ -51,7 +51,7 @@ pub enum Error {
     /// More than one entry carries this label.
     #[error("the label `{label}` is on {} entries", candidates.len())]
     AmbiguousLabel {
-        /// What was asked for.
+        /// The text that was asked for.
         label: String,
         /// The entries that carry it.
         candidates: Vec<EntryId>,
@@ -65,7 +65,7 @@ pub enum Error {
     /// An entry reference that cannot be resolved.
     #[error("cannot resolve the reference `{reference}`: {reason}")]
     BadReference {
-        /// What was asked for.
+        /// The text that was asked for.
         reference: String,
         /// Why it has no answer.
         reason: &'static str,
@@ -73,7 +73,7 @@ pub enum Error {
     /// The id cannot name a session.
     #[error("`{id}` cannot be a session id: letters and digits, with `.`, `_`, `-` inside, at most 128")]
     BadSessionId {
-        /// What was given.
+        /// The id that was given.
         id: String,
     },
     /// A message or draft is not valid. Nothing was written.
@@ -97,7 +97,7 @@ pub enum Error {
     NotASession {
         /// The file.
         path: PathBuf,
-        /// What was found instead of a header.
+        /// The reason why it has no header.
         reason: &'static str,
     },
     /// The path names something that is no regular file.
@@ -109,13 +109,13 @@ pub enum Error {
     /// No session was found for this request.
     #[error("no session {wanted}")]
     UnknownSession {
-        /// What was asked for.
+        /// The text that was asked for.
         wanted: String,
     },
     /// More than one session fits.
     #[error("`{wanted}` is ambiguous: {} sessions fit", candidates.len())]
     AmbiguousSession {
-        /// What was asked for.
+        /// The text that was asked for.
         wanted: String,
         /// The files that fit.
         candidates: Vec<PathBuf>,
@@ -146,7 +146,7 @@ pub enum Error {
     Append {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The line could not be written and its beginning could not be removed; it was closed off as a bad line.
@@ -154,7 +154,7 @@ pub enum Error {
     TornAppend {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// Another program holds the append lock of the file. Nothing was written.
@@ -173,7 +173,7 @@ pub enum Error {
     Replaced {
         /// The file.
         path: PathBuf,
-        /// What happened to it.
+        /// The kind of loss.
         what: Loss,
         /// The new session file; none for a session in memory.
         rescue: Option<PathBuf>,
@@ -198,7 +198,7 @@ pub enum Error {
         path: PathBuf,
         /// The entries that the failed call had appended, oldest first; empty if it was not an append.
         appended: Vec<EntryId>,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The copy that was to replace a file does not hold what it should; the file was not touched.
@@ -239,16 +239,16 @@ pub enum Error {
     CannotPick {
         /// The entry of the source.
         id: EntryId,
-        /// What keeps it where it is.
+        /// The reason.
         reason: PickRefusal,
     },
-    /// What is to be picked is on the current path already.
+    /// The selected entry is on the current path already.
     #[error("entry {id} is on the current path already")]
     AlreadyPresent {
         /// The entry of the current path.
         id: EntryId,
     },
-    /// What is to be picked was picked onto the current path before.
+    /// The selected entry was picked onto the current path before.
     #[error("this was picked before, as entry {by}")]
     PickedBefore {
         /// The entry that the earlier pick made.
@@ -283,11 +283,11 @@ pub enum Error {
     /// The operating system refused something.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// On which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -348,7 +348,7 @@ pub enum ReadOnlyReason {
     /// Its file was lost; an earlier error named the file that holds what could be saved.
     #[error("its file was {what} by another program")]
     Lost {
-        /// What happened to the file.
+        /// The kind of loss.
         what: Loss,
     },
 }
@@ -357,7 +357,7 @@ pub enum ReadOnlyReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PickRefusal {
-    /// Some of its tool calls have no result, and a native copy would have calls that nobody answers.
+    /// Some of its tool calls have no result, and a native copy would have calls without an answer.
     #[error("some of its tool calls have no result")]
     OpenGroup,
     /// A tool result without its call cannot be copied natively.
@@ -450,7 +450,7 @@ pub enum InvalidReason {
         /// The name of the member.
         field: String,
     },
-    /// The message is a summary, which is an entry of its own type.
+    /// The message is a summary, which has its own type of entry.
     #[error("a summary is an entry of its own, `branch_summary` or `compaction`")]
     Summary,
     /// A required text is blank.
@@ -471,7 +471,7 @@ impl InvalidReason {
     }
 }
 
-/// What happened to a file behind our back.
+/// The way in which a file was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Loss {
     /// It is gone.

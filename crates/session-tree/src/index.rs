@@ -56,11 +56,11 @@ pub(crate) struct Index {
     pub(crate) open_tail: bool,
     /// Bytes after `end` that are no line (yet).
     pub(crate) torn: Option<Range<u64>>,
-    byte_order_mark: bool,
+    pub(crate) byte_order_mark: bool,
     /// The id that an early design gave the header.
     header_uuid: Option<IdKey<'static>>,
     /// How many of the non_entries are JSON objects.
-    object_lines: usize,
+    pub(crate) object_lines: usize,
     /// How many rows were known before a reading that failed; set until a later one succeeds.
     failed_at: Option<usize>,
 }
@@ -89,39 +89,6 @@ impl Index {
             object_lines: 1,
             failed_at: None,
         }
-    }
-
-    /// Makes an index of what a sidecar held.
-    #[cfg(feature = "fs")]
-    pub(crate) fn restore(
-        header: Header,
-        tree: Tree,
-        labels: Labels,
-        version: u64,
-        non_entries: Vec<NonEntryLine>,
-        end: u64,
-        flags: u64,
-    ) -> Self {
-        let object_lines = non_entries.iter().filter(|gap| gap.kind.is_object()).count();
-        let fresh = Index::new(header, 1);
-        Index {
-            tree,
-            labels,
-            version,
-            non_entries,
-            end,
-            object_lines,
-            uuid_spelling: flags & 1 != 0,
-            open_tail: flags & 2 != 0,
-            byte_order_mark: flags & 4 != 0,
-            ..fresh
-        }
-    }
-
-    /// The bits that `restore` reads.
-    #[cfg(feature = "fs")]
-    pub(crate) fn flags(&self) -> u64 {
-        u64::from(self.uuid_spelling) | u64::from(self.open_tail) << 1 | u64::from(self.byte_order_mark) << 2
     }
 
     /// Returns why the session must not be written, if its version forbids it.

@@ -29,6 +29,8 @@ use crate::id::EntryId;
 pub use file::FileJournal;
 #[cfg(feature = "fs")]
 pub(crate) use file::{LockWait, OpenFile};
+#[cfg(feature = "catalog")]
+pub(crate) use lines::read_up_to;
 pub(crate) use lines::{Piece, each_line, each_line_while, read_into, read_range};
 pub use memory::MemoryJournal;
 pub(crate) use source::{ChecksumWriter, Overlay, Reader, checksum, copy_range};
@@ -58,7 +60,7 @@ pub trait ReadAt {
 ///
 /// **Appending.** The engine calls [`lock`](Journal::lock), reads the lines that others have appended, calls
 /// [`append`](Journal::append) once with the length that `lock` returned, then [`unlock`](Journal::unlock). Between `lock` and
-/// `append` nobody else who takes the lock may append; the lock of one session does not affect others, and ends with its
+/// `append` no other handle may take the lock and append; the lock of one session does not affect others, and ends with its
 /// process. In a database, `lock` begins a transaction and locks the row of the session; `append` inserts the lines and
 /// commits, which may end the lock; `unlock` rolls back what is still open.
 ///
@@ -98,7 +100,7 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
     /// for longer than the [limit](Journal::set_lock_wait).
     fn lock(&mut self) -> Result<Locked>;
 
-    /// Sets how long `lock` waits. Without effect where nobody else can hold the lock.
+    /// Sets how long `lock` waits. Without effect where no other handle can hold the lock.
     fn set_lock_wait(&mut self, limit: Duration) {
         let _ = limit;
     }

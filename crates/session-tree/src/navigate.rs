@@ -59,7 +59,7 @@ pub struct Navigated {
 
 /// How a target becomes a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Landing {
+enum MoveMode {
     /// A prompt is taken back into the editor, a root without conversation means "before everything".
     Select,
     /// The leaf goes onto the entry itself.
@@ -85,12 +85,12 @@ impl Session {
     /// # Ok::<(), session_tree::Error>(())
     /// ```
     pub fn plan_navigation(&self, target: impl AsRef<str>) -> Result<NavigationPlan> {
-        self.plan_landing(self.node(target)?, Landing::Select)
+        self.plan_move(self.node(target)?, MoveMode::Select)
     }
 
     /// Plans a move onto an entry itself, whatever it is. Changes nothing.
     pub fn plan_exact_navigation(&self, target: impl AsRef<str>) -> Result<NavigationPlan> {
-        self.plan_landing(self.node(target)?, Landing::Exact)
+        self.plan_move(self.node(target)?, MoveMode::Exact)
     }
 
     /// Plans a move to the newest tip at or below an entry. Changes nothing.
@@ -98,7 +98,7 @@ impl Session {
     /// A tip that is a prompt becomes the leaf: switching shows the branch as it is.
     pub fn plan_switch(&self, target: impl AsRef<str>) -> Result<NavigationPlan> {
         let node = self.node(target)?;
-        self.plan_landing(self.tree().newest_tip_below(node).unwrap_or(node), Landing::Exact)
+        self.plan_move(self.tree().newest_tip_below(node).unwrap_or(node), MoveMode::Exact)
     }
 
     /// Plans a move to before the first entry; none if the leaf is there. Changes nothing.
@@ -132,17 +132,17 @@ impl Session {
         }
     }
 
-    fn plan_landing(&self, target: Node, landing: Landing) -> Result<NavigationPlan> {
+    fn plan_move(&self, target: Node, mode: MoveMode) -> Result<NavigationPlan> {
         let tree = self.tree();
         let mut plan = self.unmoved_plan(target);
-        if self.is_there(target, landing) {
+        if self.is_there(target, mode) {
             return Ok(plan);
         }
         plan.is_noop = false;
         plan.abandoned = self.leaf().map_or_else(Vec::new, |leaf| tree.abandoned(leaf, target));
         plan.can_summarize = plan.abandoned.iter().any(|node| self.has_content(*node));
         plan.new_leaf = self.readable_id(Some(target));
-        if landing == Landing::Select {
+        if mode == MoveMode::Select {
             self.land_by_selection(target, &mut plan)?;
         }
         Ok(plan)
@@ -169,16 +169,16 @@ impl Session {
     }
 
     /// Returns true if the leaf is already at the target, apart from bookkeeping entries.
-    fn is_there(&self, target: Node, landing: Landing) -> bool {
+    fn is_there(&self, target: Node, mode: MoveMode) -> bool {
         let tree = self.tree();
         if self.leaf() == Some(target) {
             return true;
         }
         let here = self.leaf().and_then(|leaf| tree.nearest_conversational(leaf));
-        match landing {
-            Landing::Select => tree.nearest_conversational(target) == here,
+        match mode {
+            MoveMode::Select => tree.nearest_conversational(target) == here,
             // A bookkeeping entry that is asked for by name is itself the target.
-            Landing::Exact => here == Some(target),
+            MoveMode::Exact => here == Some(target),
         }
     }
 

@@ -19,7 +19,7 @@ pub enum Position {
 }
 
 impl Position {
-    /// Returns the entry with this id, or the start of the session if there is none.
+    /// Returns the entry with this id, or the start of the session if no id is given.
     ///
     /// [`Session::leaf_id`](crate::Session::leaf_id) and the `parentId` of an entry are such ids.
     pub fn entry_or_start(id: Option<impl AsRef<str>>) -> Self {

@@ -29,8 +29,6 @@ use ahead::ReadAhead;
 use cache::DocCache;
 pub use lines::RawLines;
 pub use options::Options;
-#[cfg(feature = "fs")]
-pub(crate) use write::header_line;
 pub(crate) use write::split_lines;
 pub use write::{NewHeader, NewSession, SyncPolicy};
 

@@ -20,7 +20,7 @@ use crate::json::Doc;
 use crate::time::Timestamp;
 use crate::tree::{TREE_PARTS, Tree};
 
-const FORMAT: Format = Format { name: b"stsidec\x04", parts: 3 + TREE_PARTS };
+const FORMAT: Format = Format { name: b"stsidec\x05", parts: 3 + TREE_PARTS };
 /// How long a change of a file may share its time with an earlier one, in nanoseconds: on file systems with fine times,
 /// and on those that count seconds.
 const FINE_TICK: i64 = 20_000_000;
@@ -52,15 +52,21 @@ impl Sidecar {
             return None;
         }
         let non_entries: Vec<NonEntryLine> = parts.decode(1)?;
-        let labels: StoredLabels = parts.decode(2)?;
         let header = non_entries.iter().find(|line| line.kind == NonEntryKind::Header)?;
         let header = read_range(journal, header.position, header.len as usize).ok()?;
         let header = Header::read(Doc::parse(header.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&header)).ok()?)?;
         let places: Vec<(u32, u64)> =
             non_entries.iter().map(|line| (line.rows, line.position + u64::from(line.len) + 1)).collect();
         let tree = Tree::from_parts(&parts, 3, &places)?;
-        let labels = Labels::restore(labels.name, labels.title, &labels.labels);
-        Some(Index::restore(header, tree, labels, head.version, non_entries, head.end, head.flags))
+        let mut index = Index::new(header, 1);
+        (index.tree, index.labels) = (tree, parts.decode(2)?);
+        (index.version, index.end) = (head.version, head.end);
+        index.uuid_spelling = head.uuid_spelling;
+        index.open_tail = head.open_tail;
+        index.byte_order_mark = head.byte_order_mark;
+        index.object_lines = non_entries.iter().filter(|line| line.kind.is_object()).count();
+        index.non_entries = non_entries;
+        Some(index)
     }
 
     /// Writes the sidecar of a journal that was indexed. `meta` is its state before that. A failure costs the next start
@@ -93,16 +99,11 @@ impl Sidecar {
             changed: meta.changed,
             checksum,
             version: index.version,
-            flags: index.flags(),
+            uuid_spelling: index.uuid_spelling,
+            open_tail: index.open_tail,
+            byte_order_mark: index.byte_order_mark,
         };
-        let (name, title) = index.labels.names();
-        let labels = index.labels.in_order().into_iter();
-        let labels = StoredLabels {
-            name,
-            title,
-            labels: labels.map(|(id, label)| (id.to_string(), label.text.clone(), label.set_at)).collect(),
-        };
-        let mut parts = vec![encode(&head), encode(&index.non_entries), encode(&labels)];
+        let mut parts = vec![encode(&head), encode(&index.non_entries), encode(&index.labels)];
         parts.extend(index.tree.to_parts());
         FORMAT.save(fs, &self.path, &parts)
     }
@@ -114,20 +115,34 @@ struct Head {
     changed: i64,
     checksum: u64,
     version: u64,
-    flags: u64,
-}
-
-/// The labels of a session, oldest first, and its names.
-struct StoredLabels {
-    name: Option<String>,
-    title: Option<String>,
-    labels: Vec<(String, String, Timestamp)>,
+    uuid_spelling: bool,
+    open_tail: bool,
+    byte_order_mark: bool,
 }
 
 fields! {
-    Head { end, changed, checksum, version, flags }
-    StoredLabels { name, title, labels }
+    Head { end, changed, checksum, version, uuid_spelling, open_tail, byte_order_mark }
     NonEntryLine { rows, position, len, kind }
+}
+
+impl Codec for Labels {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.name.write(out);
+        self.title.write(out);
+        let labels = self.in_order().into_iter();
+        let labels = labels.map(|(target, label)| (target.to_string(), label.text.clone(), label.set_at));
+        labels.collect::<Vec<_>>().write(out);
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let name = Codec::read(bytes)?;
+        let mut labels = Labels::titled(Codec::read(bytes)?);
+        labels.name = name;
+        for (target, text, set_at) in Vec::<(String, String, Timestamp)>::read(bytes)? {
+            labels.set(&target, Some(&text), set_at);
+        }
+        Some(labels)
+    }
 }
 
 impl Codec for NonEntryKind {

@@ -119,17 +119,33 @@ impl Listing {
     ///
     /// If `watch` breaks off, the rows that are done so far are given.
     pub fn complete(mut self, watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>) -> Vec<SessionSummary> {
-        let files = std::mem::take(&mut self.files);
-        let mut cache = std::mem::take(&mut self.cache);
-        let mut done = Done { listing: &self, watch, rows: Vec::new(), count: 0, total: files.len() };
-        if let ControlFlow::Continue(jobs) = done.take_known(&files, &cache) {
+        let (files, mut cache) = (std::mem::take(&mut self.files), std::mem::take(&mut self.cache));
+        let (mut rows, mut done) = (Vec::new(), 0);
+        let mut take = |row: SessionSummary| {
+            done += 1;
+            let row = Some(row).filter(|row| self.belongs(row));
+            let flow = watch(Progress { done, total: files.len(), row: row.as_ref() });
+            rows.extend(row);
+            flow
+        };
+        let mut jobs = Vec::new();
+        let known = files.iter().try_for_each(|FoundFile { path, meta }| match meta {
+            Err(error) => take(unreadable(path, error)),
+            Ok(meta) => match cache.get(path, Key::of(meta)) {
+                Some(row) => take(row),
+                None => {
+                    jobs.push((path.as_path(), meta));
+                    ControlFlow::Continue(())
+                }
+            },
+        });
+        if known.is_continue() {
             // Rows that were read are kept even if `watch` stopped the listing.
             let _ = read_all(&*self.catalog.fs, &jobs, &mut |fresh| {
                 cache.put(&fresh);
-                done.take(fresh.row)
+                take(fresh.row)
             });
         }
-        let mut rows = done.rows;
         self.save(&cache, &files);
         rows.sort_by(|a, b| {
             b.modified
@@ -166,44 +182,6 @@ impl Listing {
 impl FoundFile {
     fn changed(&self) -> Option<Timestamp> {
         self.meta.as_ref().ok().map(|meta| meta.modified)
-    }
-}
-
-/// The rows that are done.
-struct Done<'l> {
-    listing: &'l Listing,
-    watch: &'l mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
-    rows: Vec<SessionSummary>,
-    count: usize,
-    total: usize,
-}
-
-impl Done<'_> {
-    /// Takes the rows that need no reading; gives the files that do.
-    fn take_known<'f>(
-        &mut self,
-        files: &'f [FoundFile],
-        cache: &Cache,
-    ) -> ControlFlow<(), Vec<(&'f Path, &'f Meta)>> {
-        let mut jobs = Vec::new();
-        for FoundFile { path, meta } in files {
-            match meta {
-                Err(error) => self.take(unreadable(path, error))?,
-                Ok(meta) => match cache.get(path, Key::of(meta)) {
-                    Some(row) => self.take(row)?,
-                    None => jobs.push((path.as_path(), meta)),
-                },
-            }
-        }
-        ControlFlow::Continue(jobs)
-    }
-
-    fn take(&mut self, row: SessionSummary) -> ControlFlow<()> {
-        self.count += 1;
-        let row = Some(row).filter(|row| self.listing.belongs(row));
-        let told = (self.watch)(Progress { done: self.count, total: self.total, row: row.as_ref() });
-        self.rows.extend(row);
-        told
     }
 }
 

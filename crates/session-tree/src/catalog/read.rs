@@ -14,7 +14,7 @@ use crate::entry::{Block, Content, Header};
 use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile, Meta};
 use crate::index::{self, Index, LONGEST_LINE, Refusal};
-use crate::journal::{ReadAt, read_range};
+use crate::journal::{ReadAt, read_range, read_up_to};
 use crate::json::{Cursor, Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
@@ -260,15 +260,7 @@ impl Opened {
         if buffer.len() < len {
             buffer.resize(len, 0);
         }
-        let mut filled = 0;
-        while filled < len {
-            match self.file.read_at(filled as u64, &mut buffer[filled..len]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let filled = read_up_to(&self.file, 0, &mut buffer[..len])?;
         Ok(&buffer[..filled])
     }
 }

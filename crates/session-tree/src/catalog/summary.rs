@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 const NO_MESSAGES: &str = "(no messages)";
 
 /// One session of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -90,23 +90,7 @@ fn damage_text<S: serde::Serializer>(damage: &Option<Damage>, serializer: S) -> 
 impl SessionSummary {
     /// Makes the row of a file of which nothing is known but what the file system says.
     pub(super) fn bare(path: PathBuf, size: u64, modified: Timestamp) -> Self {
-        Self {
-            path,
-            id: String::new(),
-            cwd: String::new(),
-            name: None,
-            parent_session: None,
-            created: None,
-            modified,
-            message_count: 0,
-            first_message: None,
-            entry_count: 0,
-            tip_count: 0,
-            size,
-            damage: None,
-            is_sub_agent: false,
-            is_complete: true,
-        }
+        Self { path, size, modified, is_complete: true, ..Self::default() }
     }
 
     /// Returns what to call the session: its name, else its first prompt.

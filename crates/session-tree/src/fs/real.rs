@@ -6,6 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, Per
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use rustix::fs::OFlags;
+
 use super::{Access, FileId, Fs, FsFile, LockHolder, Meta};
 use crate::time::Timestamp;
 
@@ -15,20 +17,15 @@ pub struct RealFs;
 
 impl Fs for RealFs {
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FsFile>> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        match access {
-            Access::Read => {}
-            Access::Append => {
-                options.append(true);
-            }
-            Access::CreateNew => {
-                options.append(true).create_new(true);
-            }
+        let (is_new, mut flags) = (access == Access::CreateNew, OFlags::NONBLOCK | OFlags::CLOEXEC);
+        if is_new {
+            flags |= OFlags::NOFOLLOW;
         }
-        harden(&mut options, access);
-        let file = options.open(path)?;
-        if access == Access::CreateNew {
+        let mut options = OpenOptions::new();
+        options.read(true).append(access != Access::Read).create_new(is_new).mode(0o600);
+        // Opening a pipe that has the name of a session must not block.
+        let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
+        if is_new {
             make_private(&file)?;
         }
         Ok(Box::new(RealFile(file)))
@@ -71,17 +68,6 @@ impl Fs for RealFs {
         let stat = rustix::fs::statvfs(path)?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
-}
-
-fn harden(options: &mut OpenOptions, access: Access) {
-    use rustix::fs::OFlags;
-    // Opening a pipe that has the name of a session must not block.
-    let mut flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
-    if access == Access::CreateNew {
-        flags |= OFlags::NOFOLLOW;
-        options.mode(0o600);
-    }
-    options.custom_flags(flags.bits().cast_signed());
 }
 
 /// Sets the mode of a file to 0600. The mode requested at creation is only an upper bound: the umask may clear bits.
@@ -203,22 +189,4 @@ fn device_number(device: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_holder_of_a_lock_is_found_by_device_and_file() {
-        let locks = "1: POSIX  ADVISORY  WRITE 7 08:01:5 0 EOF\n\
-            2: FLOCK  ADVISORY  WRITE 11 08:02:5 0 EOF\n\
-            3: FLOCK  ADVISORY  WRITE 12 08:01:5 0 EOF\n\
-            3: -> FLOCK  ADVISORY  WRITE 13 08:01:5 0 EOF\n\
-            4: FLOCK  ADVISORY  WRITE 14 00:2f:6 0 EOF\n";
-        let id = |minor, number| FileId { device: rustix::fs::makedev(8, minor), number };
-        assert_eq!(holder_in(locks, id(1, 5)), Some(12));
-        assert_eq!(holder_in(locks, id(2, 5)), Some(11));
-        assert_eq!(holder_in(locks, id(3, 5)), None, "two files have this number");
-        assert_eq!(holder_in(locks, id(1, 6)), Some(14), "one file has this number");
-        assert_eq!(holder_in(locks, id(1, 7)), None);
-        assert_eq!(holder_in("", id(1, 5)), None);
-    }
-}
+mod tests;

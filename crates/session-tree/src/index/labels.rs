@@ -29,7 +29,7 @@ pub(crate) struct Labels {
     by_target: HashMap<IdKey<'static>, Label>,
     next_order: usize,
     /// The name of the last `session_info`; an empty one clears it.
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The title of oh-my-pi.
     pub(crate) title: Option<String>,
 }
@@ -88,24 +88,6 @@ impl Labels {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.by_target.is_empty()
-    }
-
-    /// Returns the name that `session_info` gives and the title of oh-my-pi.
-    #[cfg(feature = "fs")]
-    pub(crate) fn names(&self) -> (Option<String>, Option<String>) {
-        (self.name.clone(), self.title.clone())
-    }
-
-    /// Makes labels from a sidecar. `labels` are in the order in which their targets were first labelled.
-    #[cfg(feature = "fs")]
-    pub(crate) fn restore(
-        name: Option<String>,
-        title: Option<String>,
-        labels: &[(String, String, Timestamp)],
-    ) -> Self {
-        let mut restored = Labels { name, title, ..Labels::default() };
-        labels.iter().for_each(|(target, text, set_at)| restored.set(target, Some(text), *set_at));
-        restored
     }
 
     pub(crate) fn name(&self) -> Option<&str> {

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Journal, ReadAt};
+use super::ReadAt;
 use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile};
 pub(crate) use lock::LockWait;
@@ -85,15 +85,6 @@ impl FileJournal {
             State::Unsaved(_) => None,
             State::Open { id, .. } => Some(*id),
         }
-    }
-
-    fn successor(&self) -> Result<Option<Box<dyn Journal>>> {
-        let access = if self.protected { Access::Read } else { Access::Append };
-        let journal = FileJournal::open(self.fs.clone(), &self.path, access)?;
-        if journal.file_id() == self.file_id() {
-            return Ok(None);
-        }
-        Ok(Some(Box::new(journal.with_lock_wait(self.lock_wait.clone()))))
     }
 }
 

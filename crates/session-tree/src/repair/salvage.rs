@@ -19,7 +19,7 @@ use crate::journal::{
 use crate::json::{Doc, Kind, ValueRef};
 use crate::kind::Kind as EntryKind;
 use crate::line::trim;
-use crate::session::{Session, header_line};
+use crate::session::{NewHeader, Session};
 use crate::time::Timestamp;
 
 /// The readable part of a file that is no longer a session.
@@ -231,8 +231,8 @@ fn fresh_header(old: &[u8], entries: &Entries, path: &Path) -> Vec<u8> {
     let id = id.unwrap_or_else(|| entries.digest.clone());
     let time = hint(old, "timestamp").and_then(|time| Timestamp::parse(&time)).or(entries.time);
     let cwd = hint(old, "cwd").unwrap_or_default();
-    let parent = hint(old, "parentSession");
-    let line = header_line(&id, time.unwrap_or(Timestamp::from_millis(0)), &cwd, parent.as_deref());
+    let parent_session = hint(old, "parentSession");
+    let line = NewHeader { id, cwd, parent_session, time: time.unwrap_or(Timestamp::from_millis(0)) }.line();
     let line = line.replacen("\"version\":3", &format!("\"version\":{}", entries.version()), 1);
     format!("{line}\n").into_bytes()
 }

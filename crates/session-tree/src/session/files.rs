@@ -138,22 +138,17 @@ impl Options {
     }
 
     fn load_file(self, journal: FileJournal, read_only: Option<ReadOnlyReason>) -> Result<Session> {
-        let path = journal.path().map(Path::to_path_buf).unwrap_or_default();
         check_not_empty(&journal)?;
-        let session = self.load_indexed(journal, read_only, &path)?;
+        let session = self.load_indexed(journal, read_only)?;
         Ok(self.apply_to(session))
     }
 
     /// Loads a session from its sidecar and the lines appended since, or from its journal alone.
-    fn load_indexed(
-        &self,
-        journal: FileJournal,
-        read_only: Option<ReadOnlyReason>,
-        path: &Path,
-    ) -> Result<Session> {
+    fn load_indexed(&self, journal: FileJournal, read_only: Option<ReadOnlyReason>) -> Result<Session> {
         let FileOptions { fs, sidecar_dir, .. } = &self.files;
+        let path = journal.path().map(Path::to_path_buf).unwrap_or_default();
         let sidecar = sidecar_dir.as_deref().zip(journal.file_id()).map(|(dir, id)| Sidecar::of(dir, id));
-        let (Some(sidecar), Ok(meta)) = (sidecar, fs.metadata(path)) else {
+        let Some((sidecar, meta)) = sidecar.zip(fs.metadata(&path).ok()) else {
             return Session::load(Box::new(journal), read_only);
         };
         let stored = sidecar.load(&**fs, &journal, &meta);
@@ -164,7 +159,7 @@ impl Options {
         };
         if sidecar::is_outdated(stored_end, session.index.end) {
             // The sidecar is only a cache: a failure to write it is ignored.
-            let is_unchanged = || fs.metadata(path).is_ok_and(|now| now == meta);
+            let is_unchanged = || fs.metadata(&path).is_ok_and(|now| now == meta);
             drop(sidecar.store(&**fs, &*session.journal, &session.index, &meta, is_unchanged));
         }
         Ok(session)

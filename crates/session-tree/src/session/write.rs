@@ -22,9 +22,9 @@ use crate::tree::Node;
 
 use super::Session;
 pub(crate) use append::split_lines;
-pub use create::{NewHeader, NewSession};
 #[cfg(feature = "fs")]
-pub(crate) use create::{check_id, header_line};
+pub(crate) use create::check_id;
+pub use create::{NewHeader, NewSession};
 use loss::RecentLines;
 
 /// The time at which entries are made durable, that is, safe from a power cut.

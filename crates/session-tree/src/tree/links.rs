@@ -8,18 +8,12 @@ use hashbrown::HashMap;
 
 use super::{Columns, Flags};
 
-/// Marks the end of a list.
-const END: u32 = u32::MAX;
-
 /// The children that do not stand right behind their parent, and the roots; both in file order.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    /// One bit per entry: some of its children have a record.
+    /// One bit per entry: some of its children are in `elsewhere`.
     recorded: Vec<u64>,
-    /// The first and the last record of an entry.
-    ends: HashMap<u32, (u32, u32)>,
-    /// A child, and the next record of the same parent.
-    records: Vec<(u32, u32)>,
+    elsewhere: HashMap<u32, Vec<u32>>,
     pub(crate) roots: Vec<u32>,
 }
 
@@ -43,13 +37,7 @@ impl Links {
         if at.checked_sub(1) == Some(parent) {
             return;
         }
-        let record = self.records.len() as u32;
-        self.records.push((at, END));
-        let (_, last) = self.ends.entry(parent).or_insert((record, record));
-        if *last != record {
-            self.records[*last as usize].1 = record;
-            *last = record;
-        }
+        self.elsewhere.entry(parent).or_default().push(at);
         let word = parent as usize / 64;
         if word >= self.recorded.len() {
             self.recorded.resize(word + 1, 0);
@@ -57,19 +45,10 @@ impl Links {
         self.recorded[word] |= 1 << (parent % 64);
     }
 
-    /// Returns the first record of an entry.
-    pub(crate) fn first(&self, at: u32) -> Option<u32> {
-        let word = self.recorded.get(at as usize / 64)?;
-        if word >> (at % 64) & 1 == 0 {
-            return None;
-        }
-        self.ends.get(&at).map(|(first, _)| *first)
-    }
-
-    /// Returns the child of a record, and the next record.
-    pub(crate) fn record(&self, record: u32) -> (u32, Option<u32>) {
-        let (child, next) = self.records[record as usize];
-        (child, (next != END).then_some(next))
+    /// Returns the children of an entry that do not stand right behind it.
+    pub(crate) fn elsewhere(&self, at: u32) -> &[u32] {
+        let is_recorded = self.recorded.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 != 0);
+        if is_recorded { self.elsewhere.get(&at).map_or(&[], Vec::as_slice) } else { &[] }
     }
 }
 

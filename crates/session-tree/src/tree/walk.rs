@@ -10,14 +10,13 @@ impl Tree {
     pub fn children(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let links = self.links();
         let row = self.row(node);
-        // The child that stands right behind its parent has no record.
         let mut behind = row.map(|row| row + 1).filter(|row| self.columns.is_shown_child(*row, row - 1));
-        let mut record = row.and_then(|row| links.first(row));
+        let mut elsewhere = row.map_or(&[][..], |row| links.elsewhere(row));
         std::iter::from_fn(move || {
-            let row = match record.map(|record| links.record(record)) {
-                Some((child, next)) if behind.is_none_or(|behind| behind > child) => {
-                    record = next;
-                    Some(child)
+            let row = match elsewhere.split_first() {
+                Some((child, rest)) if behind.is_none_or(|behind| behind > *child) => {
+                    elsewhere = rest;
+                    Some(*child)
                 }
                 Some(_) | None => behind.take(),
             };

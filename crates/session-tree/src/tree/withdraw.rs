@@ -44,7 +44,7 @@ impl Tree {
         self.columns.flags(at) & Flags::WITHDRAWN != 0
     }
 
-    /// Takes back the last line before `at` that has its id; returns false if there is none.
+    /// Takes back the last line before `at` that has its id; returns false if no line has it.
     pub(super) fn take_back(&mut self, at: u32) -> bool {
         let Some(holder) = self.holder(&self.key_at(at)) else { return false };
         self.links_changed = true;

@@ -377,7 +377,12 @@ impl Journal for FileJournal {
     }
 
     fn reopened(&self) -> Result<Option<Box<dyn Journal>>> {
-        self.successor()
+        let access = if self.protected { Access::Read } else { Access::Append };
+        let journal = FileJournal::open(self.fs.clone(), &self.path, access)?;
+        if journal.file_id() == self.file_id() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(journal.with_lock_wait(self.lock_wait.clone()))))
     }
 
     fn rescue(&self, lines: &mut dyn Read) -> Result<Option<PathBuf>> {

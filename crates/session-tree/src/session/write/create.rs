@@ -48,7 +48,9 @@ pub struct NewHeader {
 impl NewHeader {
     /// Returns the line, without line feed.
     pub(crate) fn line(&self) -> String {
-        header_line(&self.id, self.time, &self.cwd, self.parent_session.as_deref())
+        let header = ObjectText::new().string("type", "session").raw("version", "3").string("id", &self.id);
+        let header = header.string("timestamp", &self.time.to_string()).string("cwd", &self.cwd);
+        header.optional("parentSession", self.parent_session.as_deref()).finish()
     }
 }
 
@@ -68,15 +70,13 @@ impl Options {
     pub(crate) fn start_dated(
         mut self,
         mut journal: Box<dyn Journal>,
-        new: NewSession,
+        mut new: NewSession,
         now: Timestamp,
     ) -> Result<Session> {
-        let id = match new.id {
-            Some(id) => id,
-            None => self.writer.ids.session_id(),
-        };
+        let id = new.id.take().unwrap_or_else(|| self.writer.ids.session_id());
         check_id(&id)?;
-        let line = header_line(&id, now, &new.cwd, new.parent_session.as_deref());
+        let NewSession { cwd, parent_session, .. } = new;
+        let line = NewHeader { id: id.clone(), cwd, parent_session, time: now }.line();
         let locked = journal.lock().map_err(|error| with_name(&*journal, error, Error::io_at("lock")))?;
         let written = if locked.len == 0 {
             let bytes = format!("{line}\n").into_bytes();
@@ -116,13 +116,6 @@ impl Session {
 
 pub(crate) fn check_id(id: &str) -> Result<()> {
     if is_valid_session_id(id) { Ok(()) } else { Err(Error::BadSessionId { id: id.to_owned() }) }
-}
-
-/// Writes a header line, without line feed.
-pub(crate) fn header_line(id: &str, time: Timestamp, cwd: &str, parent_session: Option<&str>) -> String {
-    let header = ObjectText::new().string("type", "session").raw("version", "3").string("id", id);
-    let header = header.string("timestamp", &time.to_string()).string("cwd", cwd);
-    header.optional("parentSession", parent_session).finish()
 }
 
 #[cfg(test)]

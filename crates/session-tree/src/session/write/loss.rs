@@ -257,18 +257,12 @@ impl RecentLines {
     /// Keeps entries that were written.
     pub(super) fn note(&mut self, lines: &[NewLine<'_>]) {
         for NewLine { bytes, id, .. } in lines {
-            if let Some(id) = id {
-                self.push(id.clone(), bytes.strip_suffix(b"\n").unwrap_or(bytes));
+            let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+            if let Some(id) = id.clone().filter(|_| line.len() <= MAX_RECENT_BYTES) {
+                self.bytes += line.len();
+                self.lines.push_back((id, line.into()));
             }
         }
-    }
-
-    fn push(&mut self, id: EntryId, line: &[u8]) {
-        if line.len() > MAX_RECENT_BYTES {
-            return;
-        }
-        self.bytes += line.len();
-        self.lines.push_back((id, line.into()));
         while self.bytes > MAX_RECENT_BYTES
             && let Some((_, oldest)) = self.lines.pop_front()
         {
