@@ -8,7 +8,7 @@ use std::path::Path;
 use smol_str::SmolStr;
 
 use crate::fs::{Access, Fs, FsFile, replace_cache};
-use crate::journal::{OpenFile, read_into};
+use crate::journal::{ReadAt, read_into, read_range};
 use crate::time::Timestamp;
 
 /// A multiple of the size of every number.
@@ -34,7 +34,7 @@ impl Format {
     pub(crate) fn open(&self, fs: &dyn Fs, path: &Path) -> Option<Parts> {
         let file = fs.open(path, Access::Read).ok()?;
         let meta = file.metadata().ok().filter(|meta| meta.is_file)?;
-        let head = read(&*file, 0, 12 + self.parts * 12)?;
+        let head = read(&file, 0, 12 + self.parts * 12)?;
         let (sum, mut rows) = head.strip_prefix(self.name)?.split_first_chunk()?;
         if crc32c::crc32c(rows) != u32::from_le_bytes(*sum) {
             return None;
@@ -69,7 +69,7 @@ impl Parts {
     /// Reads a part that [`encode`] made.
     pub(crate) fn decode<T: Codec>(&self, part: usize) -> Option<T> {
         let (at, length, sum) = *self.table.get(part)?;
-        let bytes = read(&*self.file, at, usize::try_from(length).ok()?)?;
+        let bytes = read(&self.file, at, usize::try_from(length).ok()?)?;
         let mut rest = bytes.as_slice();
         let value = if crc32c::crc32c(&bytes) == sum { T::read(&mut rest) } else { None };
         value.filter(|_| rest.is_empty())
@@ -86,7 +86,7 @@ impl Parts {
         let (mut done, mut running) = (0, 0);
         while done < length {
             let want = (length - done).min(BUFFER);
-            fill(&*self.file, at + done as u64, &mut buffer[..want])?;
+            read_into(&self.file, at + done as u64, &mut buffer[..want]).ok()?;
             running = crc32c::crc32c_append(running, &buffer[..want]);
             found.extend(buffer[..want].as_chunks::<N>().0.iter().map(|chunk| number(*chunk)));
             done += want;
@@ -228,17 +228,8 @@ impl<T: Codec> Codec for Vec<T> {
     }
 }
 
-fn read(file: &dyn FsFile, at: u64, length: usize) -> Option<Vec<u8>> {
+fn read(file: &dyn ReadAt, at: u64, length: usize) -> Option<Vec<u8>> {
     // A damaged table may ask for more than there is.
-    let room = file.end().ok()?.saturating_sub(at);
-    if length as u64 > room {
-        return None;
-    }
-    let mut bytes = vec![0; length];
-    fill(file, at, &mut bytes)?;
-    Some(bytes)
-}
-
-fn fill(file: &dyn FsFile, at: u64, buffer: &mut [u8]) -> Option<()> {
-    read_into(&OpenFile(file), at, buffer).ok()
+    let room = file.len().ok()?.saturating_sub(at);
+    if length as u64 > room { None } else { read_range(file, at, length).ok() }
 }

@@ -28,7 +28,7 @@ use crate::id::EntryId;
 #[cfg(feature = "fs")]
 pub use file::FileJournal;
 #[cfg(feature = "fs")]
-pub(crate) use file::{LockWait, OpenFile};
+pub(crate) use file::LockWait;
 #[cfg(feature = "catalog")]
 pub(crate) use lines::read_up_to;
 pub(crate) use lines::{Piece, each_line, each_line_while, read_into, read_range};

@@ -470,19 +470,21 @@ impl Tree {
         let old = self.holder(&id).unwrap_or(stored);
         let same = same_id(&self.columns, old, at, compare);
         if same == SameId::Other {
-            let value = hash(&self.hasher, &id);
-            if let Ok(slot) = self.by_id.find_entry(value, |row| *row == old) {
-                slot.remove();
-            }
-            let Self { columns, odd_ids, hasher, by_id, .. } = self;
-            by_id.insert_unique(value, at, |other| hash(hasher, &key_in(columns, odd_ids, *other)));
+            self.forget_id(old, &id);
+            self.learn_id(at);
         }
         self.share_id(old, at, same);
     }
 
-    /// Makes one entry with an odd id known.
-    #[cfg(feature = "fs")]
-    fn learn_odd(&mut self, at: u32) {
+    /// Removes a row from the table of ids.
+    fn forget_id(&mut self, at: u32, id: &IdKey<'_>) {
+        if let Ok(slot) = self.by_id.find_entry(hash(&self.hasher, id), |row| *row == at) {
+            slot.remove();
+        }
+    }
+
+    /// Makes one row, whose id no other row has, known by id.
+    fn learn_id(&mut self, at: u32) {
         let Self { columns, odd_ids, hasher, by_id, .. } = self;
         let value = hash(hasher, &key_in(columns, odd_ids, at));
         by_id.insert_unique(value, at, |other| hash(hasher, &key_in(columns, odd_ids, *other)));

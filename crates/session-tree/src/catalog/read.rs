@@ -70,7 +70,7 @@ pub(super) fn quick(fs: &dyn Fs, path: &Path, meta: &Meta, buffer: &mut Vec<u8>)
     let Ok(head) = opened.read(HEAD, buffer) else { return complete(fs, path, meta, buffer).row };
     // The last line may go on.
     let source = Source::Memory(&head[..memchr::memrchr(b'\n', head).map_or(0, |feed| feed + 1)]);
-    let index = match index::try_load(&source, Some(path)) {
+    let index = match index::try_load(&source) {
         Ok(Ok(index)) => index,
         Ok(Err(refusal @ Refusal::AnotherBeginning)) => {
             return SessionSummary { damage: Some(damage_of(refusal.of(Some(path)))), ..row() };

@@ -48,36 +48,34 @@ fn name(path: Option<&Path>) -> PathBuf {
 
 /// Reads the journal of a session from its beginning.
 pub(crate) fn load(source: &dyn ReadAt, path: Option<&Path>) -> Result<Index> {
-    try_load(source, path)?.map_err(|refusal| refusal.of(path))
+    try_load(source).map_err(Error::io("read", name(path)))?.map_err(|refusal| refusal.of(path))
 }
 
 /// Reads the journal of a session from its beginning, without bodies if it has an index.
 pub(crate) fn load_journal(journal: &dyn Journal) -> Result<Index> {
+    let path = journal.path();
     if !journal.capabilities().index {
-        return load(journal, journal.path());
+        return load(journal, path);
     }
-    let index = read(journal, journal.path(), |loader| loader.read_index(journal))?;
-    index.map_err(|refusal| refusal.of(journal.path()))
+    let index = load_with(journal, |loader| loader.read_index(journal));
+    index.map_err(Error::io("read", name(path)))?.map_err(|refusal| refusal.of(path))
 }
+
+/// An index, or the reason why bytes are not a session.
+type Loaded = std::result::Result<Index, Refusal>;
 
 /// Reads the journal of a session from its beginning, or returns why it is not a session.
-pub(crate) fn try_load(
-    source: &dyn ReadAt,
-    path: Option<&Path>,
-) -> Result<std::result::Result<Index, Refusal>> {
-    read(source, path, |loader| loader.read(source))
+pub(crate) fn try_load(source: &dyn ReadAt) -> io::Result<Loaded> {
+    let len = source.len()?;
+    load_with(source, |loader| loader.read(source, len))
 }
 
-fn read(
-    source: &dyn ReadAt,
-    path: Option<&Path>,
-    read: impl Fn(&mut Loader) -> Result<()>,
-) -> Result<std::result::Result<Index, Refusal>> {
-    let mut loader = Loader::new(path, None);
+fn load_with(source: &dyn ReadAt, read: impl Fn(&mut Loader) -> io::Result<()>) -> io::Result<Loaded> {
+    let mut loader = Loader::default();
     read(&mut loader)?;
     if loader.first_has_id == Some(true) {
         // The version is missing but the entries form a tree: new numbers would flatten it.
-        loader = Loader::new(path, Some(2));
+        loader = Loader { forced: Some(2), ..Loader::default() };
         read(&mut loader)?;
     }
     loader.finish(source)
@@ -86,13 +84,12 @@ fn read(
 impl Index {
     /// Reads the journal again from its beginning.
     pub(super) fn reload(&mut self, source: &dyn ReadAt, to: u64) -> io::Result<()> {
-        let forced = Some(self.version);
-        let mut loader = Loader::new(None, forced);
         // The version was decided when the file was opened.
-        loader.first_has_id = Some(false);
-        let read = loader.read(&Beginning { source, len: to }).and_then(|()| loader.finish(source));
-        let read = read.and_then(|index| index.map_err(|refusal| refusal.of(None)));
-        let mut index = read.map_err(io::Error::other)?;
+        let mut loader =
+            Loader { forced: Some(self.version), first_has_id: Some(false), ..Loader::default() };
+        loader.read(source, to)?;
+        let index = loader.finish(source)?;
+        let mut index = index.map_err(|refusal| io::Error::other(refusal.of(None)))?;
         // The lines that were known have the same rows as before.
         index.tree.keep_nodes_of(&self.tree);
         *self = index;
@@ -101,8 +98,8 @@ impl Index {
 }
 
 /// Reads a journal from its beginning: finds the header first, then hands lines to the index.
+#[derive(Default)]
 struct Loader {
-    path: PathBuf,
     forced: Option<u64>,
     index: Option<Index>,
     /// Lines before the header.
@@ -116,46 +113,30 @@ struct Loader {
 }
 
 impl Loader {
-    fn new(path: Option<&Path>, forced: Option<u64>) -> Self {
-        Loader {
-            path: name(path),
-            forced,
-            index: None,
-            early: Vec::new(),
-            title_slot: None,
-            byte_order_mark: false,
-            refusal: None,
-            first_has_id: None,
-        }
-    }
-
-    fn read(&mut self, source: &dyn ReadAt) -> Result<()> {
-        let len = source.len().map_err(Error::io("read", &self.path))?;
+    /// Reads the lines up to a position.
+    fn read(&mut self, source: &dyn ReadAt, len: u64) -> io::Result<()> {
         let scanner = Scanner::default();
         // A file of zero bytes is one line; without a header its end does not matter.
         let has_header = Cell::new(false);
         let goes_on = |position| has_header.get() || position < 2 * EARLY_BYTES;
-        let read = each_line_while(source, 0, len, &goes_on, &mut |position, piece, ended| {
+        each_line_while(source, 0, len, &goes_on, &mut |position, piece, ended| {
             let flow = self.take(&IncomingLine::new(source, &scanner, position, piece), ended, len)?;
             has_header.set(self.index.is_some());
             Ok(flow)
-        });
-        read.map_err(Error::io("read", &self.path))
+        })
     }
 
     /// Reads the index of a journal instead of its lines.
-    fn read_index(&mut self, journal: &dyn Journal) -> Result<()> {
+    fn read_index(&mut self, journal: &dyn Journal) -> io::Result<()> {
         let (scanner, mut flow) = (Scanner::default(), ControlFlow::Continue(()));
-        let mut take = |IndexLine { position, len, head }: IndexLine<'_>| {
+        journal.index(0, &mut |IndexLine { position, len, head }| {
             if flow.is_continue() {
                 let piece = Piece::Whole(head);
                 let line = IncomingLine { source: journal, scanner: &scanner, position, piece, len };
                 flow = self.take(&line, true, 0)?;
             }
             Ok(())
-        };
-        let read = journal.index(0, &mut take);
-        read.map_err(Error::io("read", &self.path))
+        })
     }
 
     /// Takes a line. `expected` is the position at which the journal is likely to end.
@@ -239,9 +220,9 @@ impl Loader {
         self.index = Some(index);
     }
 
-    fn finish(self, source: &dyn ReadAt) -> Result<std::result::Result<Index, Refusal>> {
+    fn finish(self, source: &dyn ReadAt) -> io::Result<Loaded> {
         let Some(mut index) = self.index else { return Ok(Err(self.refusal.unwrap_or(Refusal::NoHeader))) };
-        index.complete(source).map_err(Error::io("read", &self.path))?;
+        index.complete(source)?;
         Ok(Ok(index))
     }
 }
@@ -261,23 +242,6 @@ impl Index {
     #[cfg(feature = "fs")]
     pub(crate) fn ends_with_placeholder(&self) -> bool {
         self.tree.last_row().is_some_and(|last| self.tree.is_placeholder(last))
-    }
-}
-
-/// A journal up to a position.
-struct Beginning<'j> {
-    source: &'j dyn ReadAt,
-    len: u64,
-}
-
-impl ReadAt for Beginning<'_> {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.len)
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let room = usize::try_from(self.len.saturating_sub(position)).unwrap_or(usize::MAX).min(buffer.len());
-        self.source.read_at(position, &mut buffer[..room])
     }
 }
 

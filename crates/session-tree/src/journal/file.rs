@@ -104,16 +104,13 @@ impl ReadAt for FileJournal {
     }
 }
 
-/// An open file as bytes that can be read at a position.
-pub(crate) struct OpenFile<'f>(pub(crate) &'f dyn FsFile);
-
-impl ReadAt for OpenFile<'_> {
+impl ReadAt for &(dyn FsFile + '_) {
     fn len(&self) -> io::Result<u64> {
-        self.0.end()
+        self.end()
     }
 
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(position, buffer)
+        (**self).read_at(position, buffer)
     }
 }
 

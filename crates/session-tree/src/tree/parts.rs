@@ -61,7 +61,7 @@ impl Tree {
         for at in 0..count as u32 {
             let looked_at = Flags::ODD_ID | Flags::WITHDRAWN | Flags::LOST_ID;
             if tree.columns.flags(at) & looked_at == Flags::ODD_ID {
-                tree.learn_odd(at);
+                tree.learn_id(at);
             }
         }
         Some(tree)

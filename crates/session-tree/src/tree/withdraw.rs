@@ -102,9 +102,7 @@ impl Tree {
     /// Removes an id that no row holds.
     fn forget(&mut self, holder: u32) {
         let id = self.key_at(holder).into_owned();
-        if let Ok(slot) = self.by_id.find_entry(hash(&self.hasher, &id), |row| *row == holder) {
-            slot.remove();
-        }
+        self.forget_id(holder, &id);
         // The next row may have been linked without a lookup of the id.
         let next = holder + 1;
         if (next as usize) < self.columns.len() && self.columns.parent(next) == Some(holder) {

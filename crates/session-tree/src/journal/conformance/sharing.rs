@@ -49,24 +49,27 @@ fn dropping(handles: &mut Handles<'_>) -> Outcome {
     append(&mut *other, b"{}\n", None)
 }
 
+/// Runs a function for each item at the same time.
+fn at_once<T: Send>(items: Vec<T>, run: impl Fn(usize, T) -> Result<(), String> + Sync) -> Outcome {
+    thread::scope(|scope| {
+        let run = &run;
+        let spawn = |(place, item)| scope.spawn(move || run(place, item));
+        let threads: Vec<_> = items.into_iter().enumerate().map(spawn).collect();
+        let mut joined = threads.into_iter().map(|thread| thread.join());
+        joined.try_for_each(|result| result.unwrap_or_else(|_| Err("a writer panicked".into())))
+    })?;
+    Ok(())
+}
+
 fn many_writers(handles: &mut Handles<'_>) -> Outcome {
     let writers = (0..4).map(|_| handles.open()).collect::<Outcome<Vec<_>>>()?;
-    let results: Vec<Result<(), String>> = thread::scope(|scope| {
-        let write = |(writer, mut journal): (usize, Box<dyn super::Journal>)| {
-            scope.spawn(move || {
-                for count in 0..25 {
-                    let id = format!("{writer}-{count}");
-                    let line = format!("{{\"id\":\"{id}\"}}\n");
-                    append(&mut *journal, line.as_bytes(), Some(&id)).map_err(|error| error.to_string())?;
-                }
-                Ok(())
-            })
-        };
-        let threads: Vec<_> = writers.into_iter().enumerate().map(write).collect();
-        let joined = threads.into_iter().map(|thread| thread.join());
-        joined.map(|result| result.unwrap_or_else(|_| Err("a writer panicked".into()))).collect()
-    });
-    results.into_iter().collect::<Result<(), String>>()?;
+    at_once(writers, |writer, mut journal| {
+        (0..25).try_for_each(|count| {
+            let id = format!("{writer}-{count}");
+            let line = format!("{{\"id\":\"{id}\"}}\n");
+            append(&mut *journal, line.as_bytes(), Some(&id)).map_err(|error| error.to_string())
+        })
+    })?;
     let bytes = all_bytes(&*handles.open()?)?;
     let lines: Vec<&[u8]> = bytes[HEADER.len()..].split_inclusive(|byte| *byte == b'\n').collect();
     let different: BTreeSet<&[u8]> = lines.iter().copied().collect();
@@ -112,14 +115,7 @@ fn following(handles: &mut Handles<'_>) -> Outcome {
 
 fn many_sessions(handles: &mut Handles<'_>) -> Outcome {
     let sessions = (0..4).map(|_| handles.session()).collect::<Outcome<Vec<_>>>()?;
-    thread::scope(|scope| {
-        let threads: Vec<_> =
-            sessions.into_iter().map(|session| scope.spawn(|| append_ten(session))).collect();
-        let joined = threads.into_iter().map(|thread| thread.join());
-        joined
-            .map(|result| result.unwrap_or_else(|_| Err("a writer panicked".into())))
-            .collect::<Result<Vec<()>, String>>()
-    })?;
+    at_once(sessions, |_, session| append_ten(session))?;
     let session = handles.session()?;
     let (entries, problems) = (session.tree().len(), session.diagnostics());
     ensure!(entries == 40 && problems.is_empty(), "{entries} entries instead of 40, {problems:?}");

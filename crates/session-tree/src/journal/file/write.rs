@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{FileJournal, OpenFile, State};
+use super::{FileJournal, State};
 use crate::error::{Error, Loss, ReadOnlyReason, Result};
 use crate::fs::{Access, Appender, FileId, FsFile};
 use crate::journal::{
-    Capabilities, Journal, Locked, NewLines, ReadAt, Replaced, VerifyCopy, WriteCopy, copy_range, read_range,
+    Capabilities, Journal, Locked, NewLines, Replaced, VerifyCopy, WriteCopy, copy_range, read_range,
 };
 
 /// The suffix of unfinished files.
@@ -219,7 +219,7 @@ impl FileJournal {
         write(self, &mut out).and_then(|()| out.flush()).map_err(Error::io("write", path))?;
         drop(out);
         file.sync().map_err(Error::io("sync", path))?;
-        verify(&OpenFile(file))
+        verify(&file)
     }
 
     fn check_writable(&self) -> Result<()> {
@@ -455,7 +455,7 @@ fn remainder_of(file: &dyn FsFile, at: u64, lines: &[u8]) -> Remainder {
     if extra == 0 {
         return Remainder::Nothing;
     }
-    let found = || read_range(&OpenFile(file), at, extra);
+    let found = || read_range(&file, at, extra);
     match lines.get(..extra) {
         Some(ours) if found().is_ok_and(|found| found == ours) => Remainder::OnlyOurs,
         _ => Remainder::Unknown,
@@ -464,8 +464,7 @@ fn remainder_of(file: &dyn FsFile, at: u64, lines: &[u8]) -> Remainder {
 
 /// Appends the bytes of one file to another, and makes them durable.
 fn copy_all(from: &dyn FsFile, to: &dyn FsFile) -> io::Result<()> {
-    let source = OpenFile(from);
-    copy_range(&source, 0..source.len()?, &mut Appender(to))?;
+    copy_range(&from, 0..from.end()?, &mut Appender(to))?;
     to.sync()
 }
 
