@@ -10,7 +10,7 @@ use offshoot_tui::chat::Chat;
 use offshoot_tui::chat::command::Completes;
 use offshoot_tui::chat::completion::{Candidate, Sources};
 use offshoot_tui::chat::inline::Inline;
-use offshoot_tui::chat::item::{Look, items_at};
+use offshoot_tui::chat::item::{ItemStyle, items_at};
 use offshoot_tui::chat::transcript::Transcript;
 use offshoot_tui::chat::viewer::Viewer;
 use offshoot_tui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -59,7 +59,7 @@ fn slowest_scroll(session: &Session) -> Result<Duration, Failure> {
     let path = session.branch_path(Position::Leaf);
     let entries = |at| items_at(session, &path, at);
     let keymap = Keymap::default();
-    let mut viewer = Viewer::new(Look::new(Theme::dark()), path.len());
+    let mut viewer = Viewer::new(ItemStyle::new(Theme::dark()), path.len());
     let mut keys = vec![Action::SelectLast];
     keys.extend([Action::SelectPageUp; 40]);
     keys.extend([Action::SelectFirst, Action::SelectDown, Action::SelectPageDown, Action::SelectLast]);
@@ -87,7 +87,7 @@ impl Sources for Nothing {
 /// Types below a conversation and returns the time of the slowest letter, with its frame.
 fn slowest_letter(session: &Session) -> Result<Duration, Failure> {
     let path = session.branch_path(Position::Leaf);
-    let mut transcript = Transcript::new(Look::new(Theme::dark()));
+    let mut transcript = Transcript::new(ItemStyle::new(Theme::dark()));
     for at in 0..path.len() {
         items_at(session, &path, at).into_iter().for_each(|item| transcript.push(item));
     }

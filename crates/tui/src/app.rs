@@ -48,7 +48,7 @@ use session_tree::{Image, Usage};
 use tokio::task::JoinHandle;
 
 use crate::chat::command::CommandSpec;
-use crate::chat::item::{Item, Look, Tone};
+use crate::chat::item::{Item, ItemStyle, Tone};
 use crate::chat::transcript::Transcript;
 use crate::chat::working::Activity;
 use crate::chat::{Chat, DoubleEscape, Intent, Overlay};
@@ -64,7 +64,7 @@ use queue::{AFTER_STOP, QueuedTasks};
 use requests::{NextStep, Requests};
 use screen::Screen;
 use services::ChatError;
-use session_reader::Found;
+use session_reader::ReaderResult;
 use sessions::SessionList;
 use sharing::Sharing;
 use status::Status;
@@ -132,7 +132,7 @@ enum AppEvent {
     Reply(NextStep),
     Extension(ChatUpdate),
     Counted(Option<Usage>),
-    Sessions(Found),
+    Sessions(ReaderResult),
     Pasted(Option<Image>),
     Files(Option<Vec<String>>),
     Tick,
@@ -148,7 +148,7 @@ impl<'a> App<'a> {
         settings: ChatSettings,
         services: Box<dyn Services + 'a>,
     ) -> io::Result<Self> {
-        let mut chat = Chat::new(Transcript::new(Look::new(theme)), settings.keymap.clone());
+        let mut chat = Chat::new(Transcript::new(ItemStyle::new(theme)), settings.keymap.clone());
         chat.commands = commands;
         let mut app = App {
             screen: Screen::enter()?,
@@ -184,8 +184,8 @@ impl<'a> App<'a> {
     fn use_settings(&mut self, settings: ChatSettings) {
         // What was printed keeps the names of the old keys.
         let expand_key = settings.keymap.name(Action::ToolsExpand).unwrap_or_default();
-        let look = self.chat.transcript.look().clone();
-        self.chat.transcript.set_look(Look { expand_key, ..look });
+        let item_style = self.chat.transcript.item_style().clone();
+        self.chat.transcript.set_item_style(ItemStyle { expand_key, ..item_style });
         self.chat.keymap = settings.keymap.clone();
         self.chat.double_escape = settings.double_escape;
         settings.warnings.iter().for_each(|warning| self.fail(warning));
@@ -486,8 +486,8 @@ impl<'a> App<'a> {
         let is_full = matches!(view, View::Viewer(..));
         let mut draw = |area: Rect, buf: &mut Buffer| {
             view.draw(agent, theme, keymap, local, beat, area, buf);
-            if let Some(unasked) = early {
-                unasked.draw(theme, keymap, area, buf);
+            if let Some(answer_delay) = early {
+                answer_delay.draw(theme, keymap, area, buf);
             }
         };
         let shown = if is_full {
@@ -504,7 +504,7 @@ impl<'a> App<'a> {
     }
 }
 
-/// Waits until work beside the loop is done; for ever if there is none.
+/// Waits until work beside the loop is done; for ever if nothing runs.
 async fn finished<T>(work: &mut Option<JoinHandle<Option<T>>>) -> Option<T> {
     match work {
         Some(work) => work.await.ok().flatten(),

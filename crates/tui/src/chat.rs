@@ -38,35 +38,35 @@ use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::width::width;
 use command::{CommandSpec, Completes};
-use completion::{Completion, Sources, Wanted};
+use completion::{Completion, CompletionWord, Sources};
 use extras::Extras;
 use footer::Footer;
 use transcript::Transcript;
 use working::Working;
 
-/// Two presses of a key within this time are one.
+/// The longest time between two presses of a double key.
 const TWICE: Duration = Duration::from_millis(500);
 
-/// What a person wants.
+/// A request of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intent {
-    /// Send this, or do it: prompts, commands, shell commands.
+    /// Submit this: a prompt, a command or a shell command.
     Submit(String),
-    /// Send this when all is done.
+    /// Submit this when the agent is idle.
     FollowUp(String),
-    /// Stop what is going on.
+    /// Stop the activity.
     Interrupt,
-    /// Do what Escape does when it is pressed twice.
+    /// Perform the action of a double Escape.
     Escaped(DoubleEscape),
-    /// Leave.
+    /// Quit.
     Quit,
-    /// Take waiting messages back.
+    /// Return queued messages to the editor.
     Dequeue,
-    /// Anything else that a key is bound to.
+    /// Any other action of a key.
     Act(Action),
 }
 
-/// What Escape does when it is pressed twice in an empty editor.
+/// The action of a double Escape in an empty editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DoubleEscape {
     /// The tree opens.
@@ -81,19 +81,19 @@ pub enum DoubleEscape {
 /// The chat.
 #[derive(Debug)]
 pub struct Chat {
-    /// What happened.
+    /// The transcript.
     pub transcript: Transcript,
-    /// What is typed.
+    /// The editor.
     pub editor: Editor,
-    /// What is going on.
+    /// The activity, the queue and the last notice.
     pub working: Working,
     /// The lines at the bottom.
     pub footer: Footer,
     /// Rows of extensions.
     pub extras: Extras,
-    /// Which key does what.
+    /// The key bindings.
     pub keymap: Keymap,
-    /// What Escape does when it is pressed twice.
+    /// The action of a double Escape.
     pub double_escape: DoubleEscape,
     /// The commands that completion offers.
     pub commands: Vec<CommandSpec>,
@@ -108,7 +108,7 @@ pub struct Chat {
     rows: u16,
 }
 
-/// A part of the screen that takes the place of the editor.
+/// A view in place of the editor.
 pub struct Overlay<'a> {
     /// How many rows it wants.
     pub height: u16,
@@ -116,14 +116,14 @@ pub struct Overlay<'a> {
     pub draw: &'a mut dyn FnMut(Rect, &mut Buffer),
 }
 
-/// What is to be shown: rows to print, and the live part.
+/// A frame: rows to print, and the live part.
 #[derive(Debug)]
 pub struct Frame {
     /// Rows to print above the live part.
     pub printed: Vec<Line<'static>>,
     /// The live part.
     pub live: Buffer,
-    /// Where the cursor stands.
+    /// The position of the cursor.
     pub cursor: Option<Position>,
 }
 
@@ -131,7 +131,7 @@ impl Chat {
     /// Makes a chat.
     pub fn new(transcript: Transcript, keymap: Keymap) -> Self {
         Chat {
-            theme: transcript.look().theme,
+            theme: transcript.item_style().theme,
             transcript,
             editor: Editor::default(),
             working: Working::default(),
@@ -198,7 +198,7 @@ impl Chat {
         (!self.editor.is_blank()).then(|| self.editor.take())
     }
 
-    /// Stops what is going on; else clears a shell command; else twice does what was chosen.
+    /// Stops the activity, else clears a shell command, else performs the action of a double Escape.
     fn interrupt(&mut self, now: Duration) -> Option<Intent> {
         if self.working.activity().is_some() {
             self.escaped = None;
@@ -225,7 +225,7 @@ impl Chat {
         is_twice.then_some(Intent::Escaped(self.double_escape))
     }
 
-    /// Clears the editor; twice leaves.
+    /// Clears the editor; twice quits.
     fn clear(&mut self, now: Duration) -> Option<Intent> {
         if self.cleared.is_some_and(|before| now.saturating_sub(before) <= TWICE) {
             return Some(Intent::Quit);
@@ -240,7 +240,7 @@ impl Chat {
         None
     }
 
-    /// Lets the list of candidates take an input; none if it was not for the list.
+    /// Gives an input to the list of candidates. Returns `None` if it was not for the list.
     fn complete(&mut self, input: &Input) -> Option<Option<Intent>> {
         let list = self.completion.as_mut()?;
         match input {
@@ -300,7 +300,7 @@ impl Chat {
         self.wanted().is_some_and(|wanted| wanted.kind == Completes::Files)
     }
 
-    fn wanted(&self) -> Option<Wanted> {
+    fn wanted(&self) -> Option<CompletionWord> {
         let (line, before) = self.editor.before_cursor();
         completion::wanted(line, &before, &self.commands)
     }
@@ -397,7 +397,7 @@ impl Chat {
         cursor
     }
 
-    /// What an empty editor says.
+    /// Returns the hint of an empty editor.
     fn hint(&self, columns: u16) -> String {
         let key = self.keymap.name(Action::Interrupt).unwrap_or_default();
         let escaped = match self.double_escape {
@@ -410,7 +410,7 @@ impl Chat {
         hints.into_iter().find(fits).unwrap_or_default()
     }
 
-    /// The colour of the lines around the editor tells how hard the model thinks, or that a shell command is typed.
+    /// Returns the colour of the lines around the editor: it shows the thinking level, or a shell command.
     fn border(&self) -> Role {
         if self.editor.shown_text().starts_with('!') {
             return Role::Shell;
@@ -425,7 +425,7 @@ impl Chat {
     }
 }
 
-/// What an empty editor says, for less and less room.
+/// The hints of an empty editor, for less and less room.
 const HINTS: [&str; 3] =
     ["Say something · / commands · @ files · ! shell", "/ commands · @ files · ! shell", "/ commands"];
 

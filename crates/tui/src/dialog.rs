@@ -8,7 +8,7 @@ mod question;
 mod review;
 mod select;
 mod text;
-mod unasked;
+mod answer_delay;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -18,20 +18,20 @@ use crate::layout::framed;
 use crate::paint;
 use crate::theme::Theme;
 
+pub use answer_delay::{AnswerDelay, CALM};
 pub use approval::{Approval, Decided};
 pub use prompt::Prompt;
 pub use question::Question;
 pub use review::{Review, ReviewKind, ReviewText, Reviewed};
 pub use select::{Item, SelectList};
 pub use text::{TextDialog, Typed};
-pub use unasked::{CALM, Unasked};
 
 /// How a dialog ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// The person answered.
+    /// The user answered.
     Given(T),
-    /// The person went back.
+    /// The user cancelled.
     Cancelled,
 }
 

@@ -1,4 +1,4 @@
-//! The editor: what a person types, in many lines, with a history and with large pastes folded into a mark.
+//! The editor of prompts: many lines, a history, and large pastes folded into a mark.
 //!
 //! Wraps a text area that edits code points; here Backspace, Delete and the arrows take whole letters.
 
@@ -23,7 +23,7 @@ const MOST_PASTED_LINES: usize = 10;
 /// A paste of more bytes than this is folded into a mark.
 const MOST_PASTED_BYTES: usize = 1_000;
 
-/// What a person types.
+/// The editor of prompts.
 #[derive(Debug)]
 pub struct Editor {
     area: TextArea<'static>,
@@ -57,7 +57,7 @@ fn area(text: &str) -> TextArea<'static> {
     let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
     area.set_wrap_mode(WrapMode::WordOrGlyph);
     area.set_cursor_line_style(Style::new());
-    // The cursor of the terminal stands there.
+    // The terminal draws its own cursor.
     area.set_cursor_style(Style::new());
     area.set_max_histories(200);
     area.move_cursor(CursorMove::Bottom);
@@ -80,7 +80,7 @@ impl Editor {
         text
     }
 
-    /// Tells whether there is nothing but blanks.
+    /// Returns true if the text is empty or blank.
     pub fn is_blank(&self) -> bool {
         self.area.lines().iter().all(|line| line.trim().is_empty())
     }
@@ -150,7 +150,7 @@ impl Editor {
         self.area.insert_str(without_controls(text));
     }
 
-    /// Takes one input; returns true if the text is to be sent.
+    /// Takes one input. Returns true if the text is submitted.
     pub fn update(&mut self, input: &Input) -> bool {
         if std::mem::take(&mut self.is_restored) && *input == Input::Char('/') && !self.is_blank() {
             // A command, not more of the text; the history keeps the text.
@@ -226,7 +226,7 @@ impl Editor {
         }
     }
 
-    /// Does something for each character of a letter, and once where there is none.
+    /// Calls `one` for each character of a letter, at least once.
     fn letter<T>(&mut self, characters: usize, one: impl Fn(&mut TextArea<'static>) -> T) {
         for _ in 0..characters.max(1) {
             one(&mut self.area);

@@ -1,4 +1,4 @@
-//! Keys: which key does what, by default, in a preset, or as a person's keybindings file says.
+//! Key bindings: defaults, presets, and the user's keybindings file.
 //!
 //! One key may be bound to several actions; a part of the screen names the actions it knows, in the order they count, and
 //! gets the first one that is bound to the key ([`Keymap::input`]). Pasted text never is a key.
@@ -51,7 +51,7 @@ const PI: &[(Action, &[&str])] = &[
     (Action::TreeFilterPrevious, &["shift+ctrl+o", "shift+alt+o"]),
 ];
 
-/// Which key does what.
+/// The key bindings.
 #[derive(Debug, Clone)]
 pub struct Keymap {
     keys: HashMap<Action, Vec<Chord>>,

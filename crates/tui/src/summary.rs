@@ -18,7 +18,7 @@ use session_tree::EntryId;
 use crate::dialog::{Answer, Item, Prompt, SelectList, TextDialog, Typed};
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
 
-pub use leaving::Leaving;
+pub use leaving::LeftBranch;
 
 /// The summary of the branch that the move leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +41,14 @@ pub struct Chosen {
     /// The leaf is there already.
     pub is_noop: bool,
     /// The branch that the move leaves; none if there is nothing to summarise.
-    pub leaving: Option<Leaving>,
+    pub leaving: Option<LeftBranch>,
     /// The choice that the user made for all moves, so that no question is asked.
     pub always: Option<Choice>,
 }
 
 /// How a navigation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
+pub enum MoveEnd {
     /// The leaf is there.
     Done,
     /// The summary was cancelled; the leaf is where it was.
@@ -96,7 +96,7 @@ const MERGE: usize = 4;
 #[derive(Debug)]
 pub struct SummaryFlow {
     target: EntryId,
-    leaving: Leaving,
+    leaving: LeftBranch,
     stage: Stage,
     options: SelectList,
     /// Typed texts survive going back.
@@ -267,20 +267,20 @@ impl SummaryFlow {
     }
 
     /// Takes the end of the navigation.
-    pub fn end(&mut self, ended: Ended) -> Option<Effect> {
+    pub fn end(&mut self, ended: MoveEnd) -> Option<Effect> {
         let Stage::Run { with_model, .. } = self.stage else { return None };
         self.stage = Stage::Closed;
         match ended {
-            Ended::Done => Some(Effect::Status("Navigated to selected point · /back returns")),
-            Ended::Cancelled => {
+            MoveEnd::Done => Some(Effect::Status("Navigated to selected point · /back returns")),
+            MoveEnd::Cancelled => {
                 let status =
                     if with_model { "Branch summarization cancelled" } else { "Navigation cancelled" };
                 Some(Effect::ReopenTree(self.target.clone(), Some(status)))
             }
             // Silent: the application decides whether to show it.
-            Ended::Refused => None,
+            MoveEnd::Refused => None,
             // The user chooses again: without a summary, with a note, or once more.
-            Ended::Failed(reason) => {
+            MoveEnd::Failed(reason) => {
                 self.stage = Stage::Ask;
                 self.failure = Some(reason.clone());
                 Some(Effect::Error(reason))
@@ -289,7 +289,7 @@ impl SummaryFlow {
     }
 }
 
-fn options(leaving: &Leaving) -> SelectList {
+fn options(leaving: &LeftBranch) -> SelectList {
     SelectList::new(
         "",
         vec![

@@ -28,7 +28,7 @@ use super::presence::{self, Presence};
 use super::trash::Trash;
 use crate::app::App;
 use crate::cmd::{self, Outcome, SessionCommand, Work};
-use crate::error::{CommandError, Failure, chain};
+use crate::error::{CommandError, chain};
 use crate::exporting::{Export, Form, default_name, free, new_header};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::setup::{LeftOut, Setup};
@@ -83,7 +83,7 @@ impl<'a> ChatServices<'a> {
             Box::pin(async move {
                 let mut work =
                     Work { agent: &agent, app: &mut app, dry_run: false, is_chat: true, cancel: &cancel };
-                Ok(match change(&mut work).await.map_err(text)? {
+                Ok(match change(&mut work).await? {
                     Applied::Done(change) => {
                         Applied::Done(SessionChange { text: change.text(), effect: change.effect })
                     }
@@ -114,63 +114,6 @@ impl<'a> ChatServices<'a> {
         }
     }
 
-    fn make_extended(
-        &mut self,
-        agent: &AgentHandle,
-        front_end: FrontEnd,
-    ) -> Result<Option<Arc<Host>>, CommandError> {
-        let sources = match self.sources.take() {
-            Some(sources) => sources,
-            None => Sources::new(&self.args.extensions, &self.setup, true, self.app)?,
-        };
-        let output = ExtensionFrontEnd { mode: Mode::Tui, front_end };
-        let (args, setup) = (&self.args.extensions, &self.setup);
-        self.extended = Extended::new(args, sources, agent, setup, output, self.app)?;
-        Ok(self.extended.as_ref().map(|extended| {
-            extended.host.tools.want(self.args.wanted_tools());
-            extended.host.clone()
-        }))
-    }
-
-    fn start_export(
-        &self,
-        file: &str,
-        agent: &AgentHandle,
-        stop: &Cancel,
-    ) -> Result<chat::Export, CommandError> {
-        let file = file.trim_matches(['"', '\'']);
-        let (name, header, saved) = agent.read(|session| {
-            let leaf = session.leaf().map(|leaf| session.tree().id(leaf).to_string());
-            let saved = session.file().filter(|_| session.is_saved()).map(|file| (file.to_path_buf(), leaf));
-            (default_name(session), new_header(session, self.app), saved)
-        });
-        let path = self.setup.cwd.join(if file.is_empty() { name.as_os_str() } else { file.as_ref() });
-        let form = free(&path).and_then(|path| Form::of(&path))?;
-        let options = ExportOptions { home: self.app.env.home(), ..ExportOptions::default() };
-        let export = Export { form, options, has_all: false, header };
-        let (to, stop) = (path.clone(), stop.clone());
-        let write =
-            move |session: &Session| export.write_file(session, &to, false, &mut |_, _| {}, &stop).map(drop);
-        let Some((file, leaf)) = saved else {
-            let written = agent.read(write).map_err(text);
-            return Ok(chat::Export { path, work: Box::pin(async { written }) });
-        };
-        // A file is read again on another thread: a large one takes a while.
-        let options = self.app.options();
-        let work = async move {
-            let writing = tokio::task::spawn_blocking(move || {
-                let mut session = options.open_read_only(file)?;
-                match leaf {
-                    Some(leaf) => session.branch(&leaf)?,
-                    None => session.reset_leaf(),
-                }
-                write(&session)
-            });
-            writing.await.unwrap_or_else(|error| Err(Failure::new(chain(&error)).into())).map_err(text)
-        };
-        Ok(chat::Export { path, work: Box::pin(work) })
-    }
-
     /// Prints a report into a text.
     fn print(
         &self,
@@ -178,35 +121,14 @@ impl<'a> ChatServices<'a> {
         print: impl FnOnce(&mut App) -> Result<(), CommandError>,
     ) -> Result<String, ErrorText> {
         let mut app = self.app.capturing(Some(columns));
-        print(&mut app).map_err(text)?;
+        print(&mut app)?;
         Ok(app.ui.captured().trim_end().to_owned())
-    }
-
-    fn keep_trust(&mut self) -> Result<(), CommandError> {
-        if let Some((_, Some(project))) = &self.again {
-            TrustFile::in_directory(&self.app.env.state_dir()?).remember(project, true)?;
-        }
-        self.again = Some((self.args.setup_again(self.app)?.0, None));
-        Ok(())
-    }
-
-    fn apply_again(&mut self, agent: &AgentHandle) -> Result<Reply<()>, CommandError> {
-        if let Some((setup, _)) = self.again.take() {
-            self.setup = setup;
-        }
-        self.providers = self.setup.providers()?;
-        if let Some(extended) = &self.extended {
-            extended.set_sources(Sources::new(&self.args.extensions, &self.setup, true, self.app)?);
-        }
-        let system = self.args.system_prompt(&self.setup)?;
-        let settings = self.args.agent_settings(&self.setup);
-        Ok(agent.configure(settings, Arc::new(self.setup.secrets()?), system))
     }
 }
 
 impl Services for ChatServices<'_> {
     fn settings(&self) -> Result<ChatSettings, ErrorText> {
-        let (keymap, warnings) = keymap(self.app, &self.setup).map_err(text)?;
+        let (keymap, warnings) = keymap(self.app, &self.setup)?;
         let settings = &self.setup.settings;
         Ok(ChatSettings {
             keymap,
@@ -227,7 +149,7 @@ impl Services for ChatServices<'_> {
     }
 
     fn find_session(&self, wanted: &str) -> Result<PathBuf, ErrorText> {
-        self.app.find(wanted).map_err(text)
+        Ok(self.app.find(wanted)?)
     }
 
     fn trash(&mut self, file: &Path) -> io::Result<()> {
@@ -283,7 +205,7 @@ impl Services for ChatServices<'_> {
     }
 
     fn open_source(&self, reference: &str) -> Result<(Option<SharedSession>, String), ErrorText> {
-        cmd::cherry_pick::open_source(reference, self.app).map_err(text)
+        Ok(cmd::cherry_pick::open_source(reference, self.app)?)
     }
 
     fn apply_pick(&self, pick: CherryPick) -> ChangeCommand {
@@ -317,15 +239,46 @@ impl Services for ChatServices<'_> {
     }
 
     fn export(&self, file: &str, agent: &AgentHandle, stop: &Cancel) -> Result<chat::Export, ErrorText> {
-        self.start_export(file, agent, stop).map_err(text)
+        let file = file.trim_matches(['"', '\'']);
+        let (name, header, saved) = agent.read(|session| {
+            let leaf = session.leaf().map(|leaf| session.tree().id(leaf).to_string());
+            let saved = session.file().filter(|_| session.is_saved()).map(|file| (file.to_path_buf(), leaf));
+            (default_name(session), new_header(session, self.app), saved)
+        });
+        let path = self.setup.cwd.join(if file.is_empty() { name.as_os_str() } else { file.as_ref() });
+        let form = free(&path).and_then(|path| Form::of(&path))?;
+        let options = ExportOptions { home: self.app.env.home(), ..ExportOptions::default() };
+        let export = Export { form, options, has_all: false, header };
+        let (to, stop, options) = (path.clone(), stop.clone(), self.app.options());
+        let write = move |session: &Session| -> Result<(), ErrorText> {
+            Ok(export.write_file(session, &to, false, &mut |_, _| {}, &stop).map(drop)?)
+        };
+        let Some((file, leaf)) = saved else {
+            let written = agent.read(write);
+            return Ok(chat::Export { path, work: Box::pin(async { written }) });
+        };
+        // A file is read again on another thread: a large one takes a while.
+        let open = move || -> Result<Session, CommandError> {
+            let mut session = options.open_read_only(file)?;
+            match leaf {
+                Some(leaf) => session.branch(&leaf)?,
+                None => session.reset_leaf(),
+            }
+            Ok(session)
+        };
+        let work = async move {
+            let writing = tokio::task::spawn_blocking(move || write(&open()?));
+            writing.await.unwrap_or_else(|error| Err(chain(&error)))
+        };
+        Ok(chat::Export { path, work: Box::pin(work) })
     }
 
     fn describe(&self, error: AgentError) -> ErrorText {
-        text(error)
+        CommandError::from(error).into()
     }
 
     fn allow_in_project(&self, rule: &Rule) -> Result<(), ErrorText> {
-        self.setup.project_rules().add(rule).map_err(text)
+        Ok(self.setup.project_rules().add(rule)?)
     }
 
     fn models(&self) -> Vec<AvailableModel> {
@@ -334,7 +287,7 @@ impl Services for ChatServices<'_> {
     }
 
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ErrorText> {
-        self.providers.model(name).map_err(text)
+        self.providers.model(name).map_err(|error| CommandError::from(error).into())
     }
 
     fn is_offline(&self, provider: &str) -> bool {
@@ -350,11 +303,21 @@ impl Services for ChatServices<'_> {
         agent: &AgentHandle,
         front_end: FrontEnd,
     ) -> Result<Option<Arc<Host>>, ErrorText> {
-        self.make_extended(agent, front_end).map_err(text)
+        let sources = match self.sources.take() {
+            Some(sources) => sources,
+            None => Sources::new(&self.args.extensions, &self.setup, true, self.app)?,
+        };
+        let output = ExtensionFrontEnd { mode: Mode::Tui, front_end };
+        let (args, setup) = (&self.args.extensions, &self.setup);
+        self.extended = Extended::new(args, sources, agent, setup, output, self.app)?;
+        Ok(self.extended.as_ref().map(|extended| {
+            extended.host.tools.want(self.args.wanted_tools());
+            extended.host.clone()
+        }))
     }
 
     fn load_extensions(&self, agent: &AgentHandle, is_first: bool) -> Result<Reply<()>, ErrorText> {
-        let instructions = self.args.instructions(&self.setup).map_err(text)?;
+        let instructions = self.args.instructions(&self.setup)?;
         let extended = self.extended.as_ref();
         Ok(match is_first {
             true => extensions::start(agent, extended, Some(instructions)),
@@ -365,12 +328,12 @@ impl Services for ChatServices<'_> {
     fn check_extensions(&self) -> Result<(), ErrorText> {
         let known = self.extended.as_ref();
         let tools = known.map_or_else(ToolBox::all, |extended| extended.host.tools.all());
-        let checked = self.args.extensions.check_flags(known).and_then(|()| self.args.check_tools(&tools));
-        checked.map_err(text)
+        self.args.extensions.check_flags(known)?;
+        Ok(self.args.check_tools(&tools)?)
     }
 
     fn read_again(&mut self) -> Result<Option<TrustQuestion>, ErrorText> {
-        let (setup, left_out) = self.args.setup_again(self.app).map_err(text)?;
+        let (setup, left_out) = self.args.setup_again(self.app)?;
         let Some(LeftOut::Undecided { project, is_changed }) = left_out else {
             self.again = Some((setup, None));
             return Ok(None);
@@ -382,20 +345,34 @@ impl Services for ChatServices<'_> {
     }
 
     fn trust_project(&mut self) -> Result<(), ErrorText> {
-        self.keep_trust().map_err(text)
+        if let Some((_, Some(project))) = &self.again {
+            TrustFile::in_directory(&self.app.env.state_dir()?).remember(project, true)?;
+        }
+        self.again = Some((self.args.setup_again(self.app)?.0, None));
+        Ok(())
     }
 
     fn use_again(&mut self, agent: &AgentHandle) -> Result<Reply<()>, ErrorText> {
-        self.apply_again(agent).map_err(text)
+        if let Some((setup, _)) = self.again.take() {
+            self.setup = setup;
+        }
+        self.providers = self.setup.providers()?;
+        if let Some(extended) = &self.extended {
+            extended.set_sources(Sources::new(&self.args.extensions, &self.setup, true, self.app)?);
+        }
+        let system = self.args.system_prompt(&self.setup)?;
+        let settings = self.args.agent_settings(&self.setup);
+        Ok(agent.configure(settings, Arc::new(self.setup.secrets()?), system))
     }
 }
 
-/// Returns the message of an error with its hints.
-fn text(error: impl Into<CommandError>) -> ErrorText {
-    let error = error.into();
-    let Some(failure) = error.failure() else { return "stopped".to_owned() };
-    let hints = failure.hints.iter().map(|hint| format!("\nhint: {hint}"));
-    format!("{}{}", failure.message, hints.collect::<String>())
+impl From<CommandError> for ErrorText {
+    /// Returns the message with its hints.
+    fn from(error: CommandError) -> Self {
+        let Some(failure) = error.failure() else { return "stopped".to_owned() };
+        let hints = failure.hints.iter().map(|hint| format!("\nhint: {hint}"));
+        format!("{}{}", failure.message, hints.collect::<String>())
+    }
 }
 
 /// Reads the key bindings, and warnings about those that cannot be read.

@@ -71,7 +71,7 @@ impl App<'_> {
             request.answer(answer);
         };
         self.views.put(View::Approval(question, Box::new(chosen)));
-        self.views.opened_unasked(now);
+        self.views.delay_answer(now);
     }
 }
 

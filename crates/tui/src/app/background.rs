@@ -32,7 +32,7 @@ pub fn theme() -> Option<Theme> {
 
 fn ask() -> io::Result<Vec<u8>> {
     let mut answer = Vec::new();
-    // Whoever types already wants to be heard, not to wait for colours.
+    // A user who types already does not wait for colours.
     if has_input(Duration::ZERO)? {
         return Ok(answer);
     }
@@ -54,7 +54,7 @@ fn ask() -> io::Result<Vec<u8>> {
     Ok(answer)
 }
 
-/// Waits for input; tells whether there is any.
+/// Waits for input. Returns false after the time limit.
 fn has_input(patience: Duration) -> io::Result<bool> {
     let stdin = io::stdin();
     let mut wanted = [PollFd::new(&stdin, PollFlags::IN)];

@@ -15,17 +15,17 @@ use super::services::Services;
 use super::{App, finished};
 use crate::width::shortened;
 
-/// How many branches are offered.
+/// The most branches that are offered.
 const MOST_BRANCHES: usize = 50;
-/// How many entries of the path are offered.
+/// The most entries of the path that are offered.
 const PROMPTS: usize = 20;
-/// The longest words about a candidate, in characters.
+/// The longest description of a candidate, in characters.
 const WIDEST: usize = 80;
-/// How many files are listed.
+/// The most files that are listed.
 const FILES: usize = 20_000;
-/// How many files are offered for a word.
+/// The most files that are offered for a word.
 const OFFERED_FILES: usize = 200;
-/// How long a list of files is used.
+/// The time for which a list of files is used.
 const FILES_STAY: Duration = Duration::from_secs(3);
 
 /// The sources of completion.

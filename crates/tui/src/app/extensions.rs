@@ -166,7 +166,7 @@ impl App<'_> {
         }
     }
 
-    /// Loads extensions, if there are any, and tells them that the conversation begins.
+    /// Makes the host of extensions and loads them.
     fn begin_extensions(&mut self) {
         match self.services.make_host(&self.agent, self.extensions.front_end()) {
             Ok(Some(host)) => {

@@ -18,7 +18,7 @@ const CLIPBOARDS: [&[&str]; 3] = [
 ];
 
 impl App<'_> {
-    /// Attaches the image whose path was pasted. Returns false if there is none.
+    /// Attaches the image whose path was pasted. Returns false for any other text.
     pub(super) fn attach_file(&mut self, pasted: &str) -> bool {
         let Some(image) = dropped_path(pasted, &self.environment.cwd).and_then(|path| prompt_image_at(&path))
         else {
@@ -81,7 +81,7 @@ fn dropped_path(pasted: &str, cwd: &Path) -> Option<PathBuf> {
     Some(cwd.join(path))
 }
 
-/// Takes away the backslashes that keep blanks together.
+/// Removes backslashes before blanks.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars();

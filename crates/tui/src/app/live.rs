@@ -171,7 +171,7 @@ impl LiveItems {
         }
     }
 
-    /// Shows what came of a call; its item may still be drawn in another way.
+    /// Shows the result of a call. An extension may still draw the item.
     pub(super) fn call_ended(
         &mut self,
         call: &ToolCall,
@@ -193,7 +193,7 @@ impl LiveItems {
         Some(id)
     }
 
-    /// Nothing grows any more, however it ended.
+    /// Finishes all items.
     fn end(&mut self, outcome: &Outcome, chat: &mut Chat) {
         self.blocks.clear();
         for (_, id) in self.calls.drain(..) {

@@ -7,7 +7,7 @@ use crate::chat::item::{Item, Tone, prompts, rows};
 use crate::chat::working::Activity;
 use crate::keys::{Action, Input};
 use crate::numbers::count;
-use crate::summary::{self, Choice, Effect, Ended, Leaving, SummaryFlow};
+use crate::summary::{self, Choice, Effect, LeftBranch, MoveEnd, SummaryFlow};
 use crate::tree::{Outcome, Purpose, TreeOptions, TreeSelector};
 use crossterm::event::Event;
 use offshoot_agent::agent::{Move, NavigationResult, SummaryRequest};
@@ -160,7 +160,7 @@ impl App<'_> {
         let model = self.status.model().map(|spec| spec.id.clone());
         let leaving = planned
             .covered()
-            .map(|covered| self.agent.read(|session| Leaving::of(session, &planned.plan, covered, model)));
+            .map(|covered| self.agent.read(|session| LeftBranch::of(session, &planned.plan, covered, model)));
         let leaving = match leaving.transpose() {
             Ok(leaving) => leaving.flatten(),
             Err(error) => return self.fail_with(error),
@@ -289,19 +289,19 @@ impl App<'_> {
             return self.go_to(&planned.plan.target);
         }
         let ended = match &result {
-            Ok(Applied::Cancelled(CancelledBy::User)) => Ended::Cancelled,
-            Ok(Applied::Cancelled(CancelledBy::Hook(_))) => Ended::Refused,
-            Ok(Applied::Done(_)) => Ended::Done,
-            Err(error) => Ended::Failed(chain(error)),
+            Ok(Applied::Cancelled(CancelledBy::User)) => MoveEnd::Cancelled,
+            Ok(Applied::Cancelled(CancelledBy::Hook(_))) => MoveEnd::Refused,
+            Ok(Applied::Done(_)) => MoveEnd::Done,
+            Err(error) => MoveEnd::Failed(chain(error)),
         };
         match (waiting, ended) {
             (Some((mut flow, planned)), ended) => {
                 let effect = flow.end(ended);
                 self.follow_flow(flow, planned, effect);
             }
-            (None, Ended::Cancelled) => self.show_cancelled(&CancelledBy::User),
-            (None, Ended::Failed(reason)) => self.fail(&reason),
-            (None, Ended::Done | Ended::Refused) => {}
+            (None, MoveEnd::Cancelled) => self.show_cancelled(&CancelledBy::User),
+            (None, MoveEnd::Failed(reason)) => self.fail(&reason),
+            (None, MoveEnd::Done | MoveEnd::Refused) => {}
         }
         match result {
             Ok(Applied::Cancelled(by @ CancelledBy::Hook(_))) => self.show_cancelled(&by),
@@ -360,7 +360,7 @@ impl App<'_> {
 
     /// Prints the end of the path: whole entries, but of a huge one only its last parts.
     fn print_path(&mut self) {
-        let look = self.chat.transcript.look().clone();
+        let item_style = self.chat.transcript.item_style().clone();
         let (columns, extensions) = (usize::from(self.screen.columns()), &self.extensions);
         let (earlier, parts, mut items) = self.agent.read(|session| {
             let path = session.branch_path(Position::Leaf);
@@ -374,7 +374,7 @@ impl App<'_> {
                     && let Some(item) = items.pop()
                 {
                     height += match &item {
-                        Ok(item) => rows(item, columns, &look, &mut CodeCache::plain()).len() + 1,
+                        Ok(item) => rows(item, columns, &item_style, &mut CodeCache::plain()).len() + 1,
                         Err(_) => 2,
                     };
                     shown.push(item);
@@ -383,7 +383,7 @@ impl App<'_> {
             }
             (first, hidden_parts, shown)
         });
-        let key = self.chat.transcript.look().expand_key.clone();
+        let key = self.chat.transcript.item_style().expand_key.clone();
         let mut hidden = Vec::new();
         if earlier > 0 {
             hidden.push(count(earlier, "earlier entry"));

@@ -17,7 +17,7 @@ use super::App;
 use super::requests::NextStep;
 use super::services::Line;
 
-/// What can be done after an answer was stopped.
+/// The notice after an answer was stopped.
 pub(super) const AFTER_STOP: &str = "stopped; /undo takes the prompt back, /tree shows everything";
 
 /// The tasks of the chat that wait in the queue of the agent.
@@ -112,7 +112,7 @@ impl App<'_> {
         task(self);
         if self.views.is_open() && due == Due::Later {
             let now = self.now();
-            self.views.opened_unasked(now);
+            self.views.delay_answer(now);
         }
     }
 

@@ -17,7 +17,7 @@ use crate::chat::Frame;
 use crate::chat::inline::{self, Inline};
 use crate::chat::transcript::Transcript;
 
-/// Bracketed paste on; keys that differ only by Shift told apart where the terminal can.
+/// Bracketed paste on, and keys that differ only by Shift, if the terminal supports them.
 const ENTER: &str = "\x1b[?2004h\x1b[>1u";
 /// Everything as it was: keys, paste, wrapping, colours, cursor.
 const LEAVE: &str = "\x1b[<u\x1b[?2004l\x1b[?7h\x1b[0m\x1b[?25h";
@@ -180,7 +180,7 @@ fn terminal_size() -> (u16, u16) {
     (columns.max(1), rows.max(1))
 }
 
-/// A panic is told on a terminal that can be read.
+/// Restores the terminal before a panic message is printed.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -28,7 +28,7 @@ use crate::time::Zone;
 /// The message of an error, with its hints.
 pub type ErrorText = String;
 
-/// What the chat needs from the program around it.
+/// The program around the chat.
 pub trait Services {
     /// Returns the settings of the chat, and reads the key bindings.
     fn settings(&self) -> Result<ChatSettings, ErrorText>;

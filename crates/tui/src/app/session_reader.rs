@@ -14,7 +14,7 @@ const ROWS_AT_ONCE: usize = 50;
 
 /// A result of the reader.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum ReaderResult {
     /// Rows of a scope, and how far its list has come, once that is known.
     Rows { scope: Scope, rows: Vec<SessionSummary>, progress: Option<(usize, usize)> },
     /// The texts of these sessions.
@@ -28,8 +28,8 @@ pub(super) enum Found {
 pub(super) struct SessionReader {
     catalogs: Vec<Catalog>,
     cwd: String,
-    send: UnboundedSender<Found>,
-    found: UnboundedReceiver<Found>,
+    send: UnboundedSender<ReaderResult>,
+    found: UnboundedReceiver<ReaderResult>,
     reads_texts: bool,
     reads_preview: bool,
 }
@@ -42,13 +42,13 @@ impl SessionReader {
     }
 
     /// Waits for the next result.
-    pub(super) async fn found(&mut self) -> Found {
+    pub(super) async fn found(&mut self) -> ReaderResult {
         match self.found.recv().await {
             Some(found) => {
                 match &found {
-                    Found::Texts(_) => self.reads_texts = false,
-                    Found::Preview(..) => self.reads_preview = false,
-                    Found::Rows { .. } => {}
+                    ReaderResult::Texts(_) => self.reads_texts = false,
+                    ReaderResult::Preview(..) => self.reads_preview = false,
+                    ReaderResult::Rows { .. } => {}
                 }
                 found
             }
@@ -101,7 +101,7 @@ impl SessionReader {
                 (path, text)
             });
             // The picker may be closed.
-            drop(send.send(Found::Texts(texts.collect())));
+            drop(send.send(ReaderResult::Texts(texts.collect())));
         });
     }
 
@@ -114,7 +114,7 @@ impl SessionReader {
         tokio::task::spawn_blocking(move || {
             let session = options.open_read_only(&path).ok();
             let preview = session.and_then(|session| SessionPreview::of(&session).ok()).unwrap_or_default();
-            drop(send.send(Found::Preview(path, preview)));
+            drop(send.send(ReaderResult::Preview(path, preview)));
         });
     }
 }
@@ -122,7 +122,7 @@ impl SessionReader {
 /// Rows on their way to the picker.
 struct List {
     scope: Scope,
-    send: UnboundedSender<Found>,
+    send: UnboundedSender<ReaderResult>,
     rows: Vec<SessionSummary>,
     done: usize,
     /// How many rows there will be, once they were counted.
@@ -146,7 +146,7 @@ impl List {
 
     fn send(&mut self, progress: Option<(usize, usize)>) -> ControlFlow<()> {
         let rows = std::mem::take(&mut self.rows);
-        match self.send.send(Found::Rows { scope: self.scope, rows, progress }) {
+        match self.send.send(ReaderResult::Rows { scope: self.scope, rows, progress }) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         }

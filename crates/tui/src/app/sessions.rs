@@ -8,7 +8,7 @@ use offshoot_agent::command::Applied;
 use offshoot_agent::error::chain;
 
 use super::App;
-use super::session_reader::{Found, SessionReader};
+use super::session_reader::{ReaderResult, SessionReader};
 use super::views::View;
 use crate::chat::item::Tone;
 use crate::picker::{Outcome, Scope, SessionPicker};
@@ -24,7 +24,7 @@ pub(super) struct SessionList {
 
 impl SessionList {
     /// Waits until something was read; for ever if the picker is closed.
-    pub(super) async fn found(&mut self) -> Found {
+    pub(super) async fn found(&mut self) -> ReaderResult {
         match &mut self.reader {
             Some(reader) => reader.found().await,
             None => std::future::pending().await,
@@ -77,26 +77,26 @@ impl App<'_> {
     }
 
     /// Shows what was read for the picker.
-    pub(super) fn sessions_found(&mut self, found: Found) {
+    pub(super) fn sessions_found(&mut self, found: ReaderResult) {
         let elsewhere = match &found {
-            Found::Rows { rows, .. } => self.services.open_elsewhere(rows),
-            Found::Texts(_) | Found::Preview(..) => HashSet::new(),
+            ReaderResult::Rows { rows, .. } => self.services.open_elsewhere(rows),
+            ReaderResult::Texts(_) | ReaderResult::Preview(..) => HashSet::new(),
         };
         let Some(View::Sessions(picker)) = self.views.current() else { return };
         match found {
-            Found::Rows { scope, rows, progress } => {
+            ReaderResult::Rows { scope, rows, progress } => {
                 picker.add_open_elsewhere(elsewhere);
                 picker.add_rows(scope, rows);
                 if let Some((done, total)) = progress {
                     picker.set_progress(scope, done, total);
                 }
             }
-            Found::Texts(texts) => {
+            ReaderResult::Texts(texts) => {
                 for (path, text) in texts {
                     picker.search_text(&path, &text);
                 }
             }
-            Found::Preview(path, preview) => picker.set_preview(&path, preview),
+            ReaderResult::Preview(path, preview) => picker.set_preview(&path, preview),
         }
     }
 

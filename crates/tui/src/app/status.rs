@@ -128,7 +128,7 @@ impl Status {
 
 /// Returns the number of the branch of the leaf.
 fn branch_place(session: &Session) -> Option<BranchPlace> {
-    // A label or a setting is no place of its own.
+    // Bookkeeping entries are not positions.
     let leaf = session.leaf().and_then(|leaf| session.tree().nearest_conversational(leaf))?;
     // In the order of `#1`, `#2`, …
     let tips: Vec<Node> = session_view::tips_by_activity(session.tree());

@@ -15,7 +15,7 @@ use super::review::Reviewing;
 use crate::branches::BranchList;
 use crate::chat::item::items_at;
 use crate::chat::viewer::Viewer;
-use crate::dialog::{Answer, Approval, Decided, Question, Review, SelectList, Unasked};
+use crate::dialog::{Answer, AnswerDelay, Approval, Decided, Question, Review, SelectList};
 use crate::help::Help;
 use crate::keys::{Action, Keymap, Screen};
 use crate::picker::SessionPicker;
@@ -129,8 +129,8 @@ pub(super) struct Views {
     open: Option<View>,
     /// The views that get the keyboard when the open one is closed; the last one first.
     behind: Vec<View>,
-    /// The time since which the open view has been there, if it opened by itself.
-    unasked: Option<Unasked>,
+    /// The pause before the open view takes answers, if it opened by itself.
+    answer_delay: Option<AnswerDelay>,
     /// Keys that were typed while a move ran; the editor gets them when no view is open.
     typed_ahead: Vec<Event>,
     /// The tree as it was left.
@@ -198,13 +198,13 @@ impl Views {
     }
 
     /// Notes that the open view opened by itself. It takes answers after a pause in typing.
-    pub(super) fn opened_unasked(&mut self, now: Duration) {
-        self.unasked = Some(Unasked::new(now));
+    pub(super) fn delay_answer(&mut self, now: Duration) {
+        self.answer_delay = Some(AnswerDelay::new(now));
     }
 
     /// Returns the pause that the open view still waits for.
-    pub(super) fn early(&self, now: Duration) -> Option<Unasked> {
-        self.unasked.filter(|unasked| !unasked.is_over(now))
+    pub(super) fn early(&self, now: Duration) -> Option<AnswerDelay> {
+        self.answer_delay.filter(|answer_delay| !answer_delay.is_over(now))
     }
 
     /// Returns true if an event comes too early for a view that opened by itself. Cancel always works.
@@ -217,9 +217,10 @@ impl Views {
             Event::Paste(_) => true,
             Event::FocusGained | Event::FocusLost | Event::Mouse(_) | Event::Resize(..) => false,
         };
-        let is_early = is_key && self.unasked.as_mut().is_some_and(|unasked| !unasked.takes_key(now));
+        let is_early =
+            is_key && self.answer_delay.as_mut().is_some_and(|answer_delay| !answer_delay.takes_key(now));
         if !is_early {
-            self.unasked = None;
+            self.answer_delay = None;
         }
         is_early
     }
@@ -342,7 +343,7 @@ impl App<'_> {
     /// Shows the path in full.
     pub(super) fn open_viewer(&mut self) {
         let path = self.agent.read(|session| session.branch_path(Position::Leaf));
-        let viewer = Viewer::new(self.chat.transcript.look().clone(), path.len());
+        let viewer = Viewer::new(self.chat.transcript.item_style().clone(), path.len());
         self.views.open(View::Viewer(Box::new(viewer), path));
     }
 }

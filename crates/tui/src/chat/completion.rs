@@ -1,4 +1,4 @@
-//! Completion: what could be meant by the word before the cursor, as a small list below the editor.
+//! Completion: candidates for the word before the cursor, as a small list below the editor.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,16 +14,16 @@ pub const ROWS: usize = 6;
 /// How many candidates are kept.
 const MOST: usize = 200;
 
-/// Something that could be meant.
+/// A candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// What is put into the editor.
+    /// The text for the editor.
     pub text: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub what: String,
 }
 
-/// Somebody who knows what there is to complete.
+/// The sources of candidates.
 pub trait Sources {
     /// Returns everything of a kind; files may be limited to those that a word could mean.
     fn candidates(&self, kind: Completes, word: &str) -> Vec<Candidate>;
@@ -34,10 +34,10 @@ pub trait Sources {
     }
 }
 
-/// What is being completed.
+/// The word that is being completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
-    /// What is looked for.
+pub struct CompletionWord {
+    /// The kind of candidates.
     pub kind: Completes,
     /// The word so far, without its mark.
     pub word: String,
@@ -55,11 +55,11 @@ pub struct Completion {
     /// True if the user moved the selection, so that it is more than an offer.
     pub(super) is_chosen: bool,
     /// The word that is being completed.
-    pub(super) wanted: Wanted,
+    pub(super) wanted: CompletionWord,
 }
 
 /// Returns what could be completed before the cursor, given its line and the text before it.
-pub fn wanted(line: usize, before: &str, commands: &[CommandSpec]) -> Option<Wanted> {
+pub fn wanted(line: usize, before: &str, commands: &[CommandSpec]) -> Option<CompletionWord> {
     if line == 0 && before.starts_with('/') {
         return command_wanted(before, commands);
     }
@@ -71,7 +71,7 @@ pub fn wanted(line: usize, before: &str, commands: &[CommandSpec]) -> Option<Wan
         return None;
     }
     let replaces = before[before_at.len() + 1..].chars().count();
-    Some(Wanted { kind: Completes::Files, word: typed.to_owned(), replaces, is_free: false })
+    Some(CompletionWord { kind: Completes::Files, word: typed.to_owned(), replaces, is_free: false })
 }
 
 /// Returns what a candidate puts into the editor: a path with blanks needs quotes, a directory may be continued.
@@ -85,15 +85,25 @@ pub(crate) fn inserted(kind: Completes, candidate: &str) -> String {
     }
 }
 
-fn command_wanted(before: &str, commands: &[CommandSpec]) -> Option<Wanted> {
+fn command_wanted(before: &str, commands: &[CommandSpec]) -> Option<CompletionWord> {
     let rest = &before[1..];
     let Some((name, arguments)) = rest.split_once(' ') else {
         let replaces = rest.chars().count();
-        return Some(Wanted { kind: Completes::Commands, word: rest.to_owned(), replaces, is_free: false });
+        return Some(CompletionWord {
+            kind: Completes::Commands,
+            word: rest.to_owned(),
+            replaces,
+            is_free: false,
+        });
     };
     let Some(command) = commands.iter().find(|command| command.name == name) else {
         let replaces = arguments.chars().count();
-        return Some(Wanted { kind: Completes::Extension, word: rest.to_owned(), replaces, is_free: false });
+        return Some(CompletionWord {
+            kind: Completes::Extension,
+            word: rest.to_owned(),
+            replaces,
+            is_free: false,
+        });
     };
     let word = arguments.rsplit(' ').next().unwrap_or_default();
     let is_first = !arguments.trim_start().contains(' ') || command.completes == Completes::Entries;
@@ -103,12 +113,12 @@ fn command_wanted(before: &str, commands: &[CommandSpec]) -> Option<Wanted> {
     }
     let (kind, replaces) = (command.completes, word.chars().count());
     let is_free = kind == Completes::Files || command.arguments.ends_with(" NAME");
-    Some(Wanted { kind, word: word.to_owned(), replaces, is_free })
+    Some(CompletionWord { kind, word: word.to_owned(), replaces, is_free })
 }
 
 impl Completion {
     /// Finds the candidates for what is wanted, the best first; none if nothing fits.
-    pub fn find(wanted: Wanted, sources: &dyn Sources, commands: &[CommandSpec]) -> Option<Self> {
+    pub fn find(wanted: CompletionWord, sources: &dyn Sources, commands: &[CommandSpec]) -> Option<Self> {
         let all = match wanted.kind {
             Completes::Commands => {
                 let own = commands.iter().map(command_candidate);
@@ -117,7 +127,7 @@ impl Completion {
             Completes::Extension => {
                 let (command, typed) = wanted.word.split_once(' ').unwrap_or((&wanted.word, ""));
                 let found = sources.arguments(command, typed);
-                return Self::offered(found, Wanted { word: typed.to_owned(), ..wanted.clone() });
+                return Self::offered(found, CompletionWord { word: typed.to_owned(), ..wanted.clone() });
             }
             kind => sources.candidates(kind, &wanted.word),
         };
@@ -127,7 +137,7 @@ impl Completion {
         Self::offered(ranked.into_iter().map(|(_, one)| one).collect(), wanted)
     }
 
-    fn offered(mut candidates: Vec<Candidate>, wanted: Wanted) -> Option<Self> {
+    fn offered(mut candidates: Vec<Candidate>, wanted: CompletionWord) -> Option<Self> {
         candidates.truncate(MOST);
         let is_said = candidates.len() == 1 && candidates.first().is_some_and(|one| one.text == wanted.word);
         (!candidates.is_empty() && !is_said).then_some(Completion {
@@ -178,8 +188,8 @@ fn command_candidate(command: &CommandSpec) -> Candidate {
     Candidate { text: command.name.clone(), what: what.trim_start().to_owned() }
 }
 
-/// How well a candidate fits: its beginning, something in it, its letters in order; nothing if it does not.
-fn rank(candidate: &Candidate, wanted: &Wanted) -> Option<u32> {
+/// Ranks a candidate: its beginning, a part of it, its letters in order; none if it does not match.
+fn rank(candidate: &Candidate, wanted: &CompletionWord) -> Option<u32> {
     let text = candidate.text.to_lowercase();
     let word = wanted.word.to_lowercase();
     if text == word {

@@ -16,7 +16,7 @@ pub(crate) const HEIGHT: u16 = 2;
 /// Narrower terminals do without the name of the service.
 const ROOMY: u16 = 60;
 
-/// What the footer tells.
+/// The contents of the footer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Footer {
     /// The working directory, with the home spelled `~`.
@@ -33,7 +33,7 @@ pub struct Footer {
     pub output: u64,
     /// Tokens read from caches, of all branches.
     pub cached: u64,
-    /// What all branches cost.
+    /// The cost of all branches.
     pub cost: f64,
     /// Tokens of the context; nothing if they are not known.
     pub context: Option<u64>,

@@ -1,4 +1,4 @@
-//! Items: what a conversation looks like to a person, one thing after the other.
+//! Items: the parts of a conversation as the screen shows them.
 //!
 //! entry or event -> **item** -> rows
 //!
@@ -13,32 +13,32 @@ use serde_json::Value as Json;
 use crate::theme::{Role, Theme};
 
 pub use entries::{ending, item_of, items_at, prompts};
-pub use rows::{Look, rows};
+pub use rows::{ItemStyle, rows};
 
 /// The longest text that is drawn; who wants the rest looks into the session.
 pub(crate) const LONGEST: usize = 256 * 1024;
 
-/// One thing of a conversation.
+/// One item of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
-    /// What the person said.
+    /// A prompt of the user.
     Prompt {
         /// The text.
         text: String,
         /// How many images came with it.
         images: usize,
     },
-    /// What the model said, as Markdown.
+    /// A text of the model, as Markdown.
     Text(String),
-    /// What the model thought.
+    /// Thinking of the model.
     Thinking(String),
-    /// A call of a tool and what came of it.
+    /// A tool call and its result.
     Tool(ToolItem),
-    /// A command that the person ran.
+    /// A shell command of the user.
     Shell(ShellItem),
     /// A message of an extension.
     Custom {
-        /// Whose message it is.
+        /// The type of the message.
         kind: String,
         /// The text, as Markdown.
         text: String,
@@ -52,15 +52,15 @@ pub enum Item {
     },
     /// A model or a thinking level was chosen.
     Setting(String),
-    /// The program tells something.
+    /// A notice of the program.
     Notice(Tone, String),
     /// A line across, with a title: something new begins.
     Divider(String),
-    /// What an extension drew.
+    /// Lines that an extension drew.
     Drawn(Vec<ratatui::text::Line<'static>>),
 }
 
-/// A call of a tool and what came of it.
+/// A tool call and its result.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolItem {
     /// The name of the tool.
@@ -69,23 +69,23 @@ pub struct ToolItem {
     pub arguments: Json,
     /// The JSON of the arguments as far as the model has written it.
     pub partial: String,
-    /// What it printed or returned.
+    /// The output.
     pub output: String,
-    /// What it changed, with line numbers.
+    /// The changes it made, with line numbers.
     pub diff: Option<String>,
     /// How many images it returned.
     pub images: usize,
-    /// How it stands.
+    /// The state.
     pub state: ToolState,
 }
 
-/// How a call stands.
+/// The state of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToolState {
-    /// It runs, or waits for a permission.
+    /// It runs, or waits for an approval.
     #[default]
     Running,
-    /// It went well.
+    /// It succeeded.
     Done,
     /// It failed.
     Failed,
@@ -93,33 +93,33 @@ pub enum ToolState {
     Interrupted,
 }
 
-/// A command that the person ran.
+/// A shell command of the user.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShellItem {
     /// The command.
     pub command: String,
-    /// What it printed.
+    /// The output.
     pub output: String,
     /// How it ended; nothing if a signal ended it.
     pub exit_code: Option<i64>,
     /// Whether models never see it.
     pub is_private: bool,
-    /// Whether the person stopped it.
+    /// True if the user stopped it.
     pub is_cancelled: bool,
     /// Whether it still runs.
     pub is_running: bool,
 }
 
-/// How important something is that the program tells.
+/// The importance of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// It is good to know.
+    /// Information.
     Info,
-    /// It went well.
+    /// It succeeded.
     Success,
-    /// It asks for attention.
+    /// A warning.
     Warning,
-    /// It went wrong.
+    /// It failed.
     Error,
 }
 
@@ -135,7 +135,7 @@ impl Tone {
     }
 }
 
-/// Cuts a text that is longer than anybody reads here, and says so.
+/// Cuts a very long text and adds the number of bytes that are left out.
 pub(crate) fn capped(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= LONGEST {
         return text.into();

@@ -16,7 +16,7 @@ use crate::theme::{Role, Theme};
 use crate::wrap::{Margin, without_end_blanks, wrap};
 use table::Table;
 
-/// Deeper containers are drawn like this one; nobody reads further in.
+/// The deepest container with an indentation of its own.
 const DEEPEST: usize = 12;
 
 /// Draws Markdown as rows of at most `columns`.
@@ -213,7 +213,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Shows where a link leads, unless its text says so.
+    /// Adds the target of a link, unless it is the text.
     fn end_link(&mut self) {
         let Some((target, from)) = self.link.take() else { return };
         let said: String = self.inline.iter().skip(from).map(|span| span.content.as_ref()).collect();
@@ -354,7 +354,7 @@ impl Writer<'_> {
         self.note_drawn();
     }
 
-    /// What stands before the next rows: bars of quotations, the mark of an item that has none yet.
+    /// Returns the start of the next rows: bars of quotations, the mark of a new item.
     fn margin(&self) -> Margin {
         let mut margin = Margin::default();
         for container in self.containers.iter().take(DEEPEST) {

@@ -4,7 +4,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use serde_json::json;
 
 use super::completion::Candidate;
-use super::item::{Item, Look, ShellItem, Tone, ToolItem, ToolState};
+use super::item::{Item, ItemStyle, ShellItem, Tone, ToolItem, ToolState};
 use super::working::{Activity, Queued};
 use super::*;
 use crate::chat::footer::BranchPlace;
@@ -28,7 +28,7 @@ fn chat() -> Chat {
 }
 
 fn chat_in(theme: Theme) -> Chat {
-    let mut chat = Chat::new(Transcript::new(Look::new(theme)), Keymap::default());
+    let mut chat = Chat::new(Transcript::new(ItemStyle::new(theme)), Keymap::default());
     let command = |name: &str, arguments: &str, completes| CommandSpec {
         name: name.to_owned(),
         arguments: arguments.to_owned(),
@@ -313,7 +313,7 @@ fn a_command_typed_behind_a_restored_prompt_replaces_it() {
     key(&mut chat, KeyCode::Up, 0);
     key(&mut chat, KeyCode::Up, 0);
     assert_eq!(chat.editor.text(), "Use Node", "the history keeps it");
-    // Whoever edits it first may write any slash.
+    // The user may have edited it.
     chat.editor.set_text_with_images("Use Node", Vec::new());
     type_text(&mut chat, " and/or Rust");
     assert_eq!(chat.editor.text(), "Use Node and/or Rust");

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use ratatui::text::Line;
 
 use super::highlight::CodeCache;
-use super::item::{Item, Look, rows};
+use super::item::{Item, ItemStyle, rows};
 use super::markdown::stable_end;
 
 /// How many rows are handed out before the next key is read; a single item may have more.
@@ -25,12 +25,12 @@ const RESTLESS: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ItemId(u64);
 
-/// What happened and was not printed yet.
+/// The items that are not printed yet.
 #[derive(Debug)]
 pub struct Transcript {
     /// Ordered by id. Parts of one text have the same id; only the last of them grows.
     cells: VecDeque<Cell>,
-    look: Look,
+    item_style: ItemStyle,
     next: u64,
     /// Whether something was printed before, so that the next item stands apart.
     is_begun: bool,
@@ -49,7 +49,7 @@ struct Cell {
     printed: Printed,
 }
 
-/// What of an item was printed already.
+/// The printed part of an item.
 #[derive(Debug, Clone, Copy, Default)]
 struct Printed {
     /// How many rows, as they are made now.
@@ -62,18 +62,18 @@ struct Printed {
 
 impl Transcript {
     /// Makes a transcript of nothing.
-    pub fn new(look: Look) -> Self {
-        Transcript { cells: VecDeque::new(), look, next: 0, is_begun: false }
+    pub fn new(item_style: ItemStyle) -> Self {
+        Transcript { cells: VecDeque::new(), item_style, next: 0, is_begun: false }
     }
 
     /// Returns how items are drawn.
-    pub fn look(&self) -> &Look {
-        &self.look
+    pub fn item_style(&self) -> &ItemStyle {
+        &self.item_style
     }
 
     /// Changes how items are drawn; what was printed stays.
-    pub fn set_look(&mut self, look: Look) {
-        self.look = look;
+    pub fn set_item_style(&mut self, item_style: ItemStyle) {
+        self.item_style = item_style;
         for cell in &mut self.cells {
             cell.made = None;
             // Its rows may be others now; they are counted again.
@@ -116,7 +116,7 @@ impl Transcript {
         }
     }
 
-    /// Keeps an item that somebody draws later: only [`finish`](Self::finish) ends it.
+    /// Keeps an item that is drawn later: only [`finish`](Self::finish) ends it.
     pub fn hold(&mut self, id: ItemId) {
         if let Some(cell) = self.cell(id) {
             cell.is_held = true;
@@ -135,12 +135,12 @@ impl Transcript {
         }
     }
 
-    /// Notes that nothing changes any more, held or not.
+    /// Finishes all items, held or not.
     pub fn close(&mut self) {
         self.cells.iter_mut().for_each(|cell| cell.is_done = true);
     }
 
-    /// Tells whether nothing waits to be printed.
+    /// Returns true if all items are printed.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -163,11 +163,11 @@ impl Transcript {
                 self.cells.push_front(cell);
                 break;
             }
-            let all = cell.rows(columns, &self.look).len();
+            let all = cell.rows(columns, &self.item_style).len();
             self.is_begun |= cell.hand_out(all, self.is_begun, &mut out);
         }
         if let Some(cell) = self.cells.front_mut().filter(|cell| !cell.is_done) {
-            let rows = cell.rows(columns, &self.look).len();
+            let rows = cell.rows(columns, &self.item_style).len();
             if rows.saturating_sub(cell.printed.rows) > room.max(4)
                 && matches!(cell.item, Item::Text(_) | Item::Thinking(_))
             {
@@ -209,7 +209,7 @@ impl Transcript {
             if count >= most {
                 break;
             }
-            let rows = cell.rows(columns, &self.look).to_vec();
+            let rows = cell.rows(columns, &self.item_style).to_vec();
             if rows.is_empty() {
                 continue;
             }
@@ -239,17 +239,18 @@ impl Cell {
         }
     }
 
-    fn rows(&mut self, columns: usize, look: &Look) -> &[Line<'static>] {
+    fn rows(&mut self, columns: usize, item_style: &ItemStyle) -> &[Line<'static>] {
         self.made = self.made.take().filter(|(made_for, _)| *made_for == columns);
-        let (_, rows) =
-            self.made.get_or_insert_with(|| (columns, rows(&self.item, columns, look, &mut self.codes)));
+        let (_, rows) = self
+            .made
+            .get_or_insert_with(|| (columns, rows(&self.item, columns, item_style, &mut self.codes)));
         if self.printed.columns != columns {
             self.printed = self.printed.at(columns, rows);
         }
         rows
     }
 
-    /// Hands out the rows up to `end` that were not printed; tells whether there were any.
+    /// Hands out the rows up to `end` that were not printed. Returns false if all were.
     fn hand_out(&mut self, end: usize, is_begun: bool, out: &mut Vec<Line<'static>>) -> bool {
         let Some((_, rows)) = &self.made else { return false };
         let from = self.printed.rows;

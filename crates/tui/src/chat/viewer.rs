@@ -1,4 +1,4 @@
-//! The viewer: the whole path in full, to be scrolled, on a screen of its own.
+//! The viewer: the whole path in full, scrollable, on the other screen of the terminal.
 //!
 //! Reads and wraps only what shows: a path of ten thousand entries opens at its end without being read.
 
@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::highlight::CodeCache;
-use super::item::{Item, Look, rows};
+use super::item::{Item, ItemStyle, rows};
 use crate::keys::{Action, Input, Keymap, Letters, Screen};
 use crate::layout::take_bottom;
 use crate::paint;
@@ -25,7 +25,7 @@ pub type Entries<'a> = &'a dyn Fn(usize) -> Vec<Item>;
 /// The whole path in full.
 #[derive(Debug)]
 pub struct Viewer {
-    look: Look,
+    item_style: ItemStyle,
     /// The number of entries.
     count: usize,
     kept: HashMap<usize, Vec<Line<'static>>>,
@@ -39,9 +39,9 @@ pub struct Viewer {
 
 impl Viewer {
     /// Opens a path of `count` entries at its end.
-    pub fn new(look: Look, count: usize) -> Self {
+    pub fn new(item_style: ItemStyle, count: usize) -> Self {
         Viewer {
-            look: Look { is_expanded: true, ..look },
+            item_style: ItemStyle { is_expanded: true, ..item_style },
             count,
             kept: HashMap::new(),
             columns: 0,
@@ -57,7 +57,7 @@ impl Viewer {
         keymap.input(event, &actions, Letters::Act)
     }
 
-    /// Takes one input; tells whether the viewer closes.
+    /// Takes one input. Returns true if the viewer closes.
     pub fn update(&mut self, input: &Input, entries: Entries<'_>) -> bool {
         let page = self.height.saturating_sub(1).max(1);
         match input {
@@ -75,7 +75,7 @@ impl Viewer {
     }
 
     fn toggle_folding(&mut self) {
-        self.look.is_expanded = !self.look.is_expanded;
+        self.item_style.is_expanded = !self.item_style.is_expanded;
         self.kept.clear();
         self.top.1 = 0;
     }
@@ -84,11 +84,11 @@ impl Viewer {
         if self.kept.len() > MOST_KEPT {
             self.kept.clear();
         }
-        let (columns, look) = (usize::from(self.columns), &self.look);
+        let (columns, item_style) = (usize::from(self.columns), &self.item_style);
         self.kept.entry(at).or_insert_with(|| {
             let mut out = Vec::new();
             for item in entries(at) {
-                let rows = rows(&item, columns, look, &mut CodeCache::default());
+                let rows = rows(&item, columns, item_style, &mut CodeCache::default());
                 if !rows.is_empty() {
                     out.extend(rows);
                     out.push(Line::default());
@@ -148,7 +148,7 @@ impl Viewer {
     /// Draws the viewer over the whole screen.
     pub fn draw(&mut self, keymap: &Keymap, entries: Entries<'_>, area: Rect, buf: &mut Buffer) {
         self.fit(area, entries);
-        let theme = self.look.theme;
+        let theme = self.item_style.theme;
         let mut rows: Vec<Line<'static>> = Vec::new();
         let (mut at, mut skipped) = self.top;
         self.is_at_end = true;

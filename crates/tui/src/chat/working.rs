@@ -1,4 +1,4 @@
-//! What is going on: a line that moves while somebody works, what waits to be sent, and the last notice.
+//! The activity of the agent, the queue, and the last notice.
 //!
 //! Knows no clock: who draws says how much time has passed.
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratatui::text::{Line, Span};
 
 use super::highlight::CodeCache;
-use super::item::{Item, Look, Tone, rows};
+use super::item::{Item, ItemStyle, Tone, rows};
 use crate::keys::{Action, Keymap};
 use crate::paint;
 use crate::spinner;
@@ -22,7 +22,7 @@ const NOTICE_STAYS: Duration = Duration::from_secs(12);
 /// How long a hint about a key stays.
 const HINT_STAYS: Duration = Duration::from_secs(2);
 
-/// What is being done.
+/// The current activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Activity {
     /// The model answers, or tools run.
@@ -31,7 +31,7 @@ pub enum Activity {
     Summary,
     /// The context is compacted.
     Compaction,
-    /// A command of the person runs.
+    /// A shell command of the user runs.
     Shell,
     /// Something else, in words.
     Other(String),
@@ -46,14 +46,14 @@ pub struct Queued {
     pub is_follow_up: bool,
 }
 
-/// What is going on.
+/// The activity, the queue and the last notice.
 #[derive(Debug, Clone, Default)]
 pub struct Working {
     activity: Option<(Activity, Duration)>,
     retry: Option<Retry>,
     /// Messages that wait, in their order.
     pub queue: Vec<Queued>,
-    /// What is said while a model works, if not the usual.
+    /// The text while a model works, in place of the default.
     pub words: Option<String>,
     notice: Option<Notice>,
 }
@@ -74,19 +74,19 @@ struct Retry {
 }
 
 impl Working {
-    /// Notes what is being done from now on.
+    /// Begins an activity.
     pub fn begin(&mut self, activity: Activity, now: Duration) {
         self.retry = None;
         self.activity = Some((activity, now));
     }
 
-    /// Notes that nothing is done any more.
+    /// Ends the activity.
     pub fn end(&mut self) {
         self.activity = None;
         self.retry = None;
     }
 
-    /// Returns what is being done.
+    /// Returns the activity.
     pub fn activity(&self) -> Option<&Activity> {
         self.activity.as_ref().map(|(activity, _)| activity)
     }
@@ -101,7 +101,7 @@ impl Working {
         self.retry = None;
     }
 
-    /// Tells something; it stays for a while, or until something else is told.
+    /// Shows a notice for a while, or until the next one.
     pub fn tell(&mut self, tone: Tone, text: impl Into<String>, now: Duration) {
         self.notice = Some(Notice { tone, text: text.into(), until: now + NOTICE_STAYS });
     }
@@ -116,7 +116,7 @@ impl Working {
         self.notice = None;
     }
 
-    /// Tells whether something moves, so that it is to be drawn again soon.
+    /// Returns true if something moves and needs frames.
     pub fn moves(&self) -> bool {
         self.activity.is_some() || self.notice.is_some()
     }
@@ -192,7 +192,7 @@ impl Working {
     fn notice_rows(&self, theme: Theme, columns: usize) -> Vec<Line<'static>> {
         let Some(Notice { tone, text, .. }) = &self.notice else { return Vec::new() };
         let item = Item::Notice(*tone, text.clone());
-        let mut rows = rows(&item, columns, &Look::new(theme), &mut CodeCache::plain());
+        let mut rows = rows(&item, columns, &ItemStyle::new(theme), &mut CodeCache::plain());
         rows.truncate(NOTICE_ROWS);
         rows
     }

@@ -85,12 +85,12 @@ pub struct Review {
     is_edited: bool,
     top: usize,
     page: usize,
-    over: Over,
+    over: OpenDialog,
 }
 
 /// The dialog over the review, which has the keyboard.
 #[derive(Debug)]
-enum Over {
+enum OpenDialog {
     Nothing,
     Edit(Box<TextDialog>),
     Focus(Prompt),
@@ -103,7 +103,17 @@ impl Review {
             ReviewKind::Pick => "Copy here",
             ReviewKind::Merge => "Merge into this branch",
         };
-        Self { kind, title, facts, warnings, text, is_edited: false, top: 0, page: 1, over: Over::Nothing }
+        Self {
+            kind,
+            title,
+            facts,
+            warnings,
+            text,
+            is_edited: false,
+            top: 0,
+            page: 1,
+            over: OpenDialog::Nothing,
+        }
     }
 
     /// Returns true while a model writes the text.
@@ -115,15 +125,15 @@ impl Review {
     pub fn set_edited(&mut self, text: &str) {
         self.text = ReviewText::Ready(text.to_owned());
         self.is_edited = true;
-        self.over = Over::Nothing;
+        self.over = OpenDialog::Nothing;
     }
 
     /// Turns an event of the terminal into an input of the review.
     pub fn input(&self, keymap: &Keymap, event: &crossterm::event::Event) -> Option<Input> {
         match &self.over {
-            Over::Edit(dialog) => dialog.input(keymap, event),
-            Over::Focus(prompt) => prompt.input(keymap, event),
-            Over::Nothing => {
+            OpenDialog::Edit(dialog) => dialog.input(keymap, event),
+            OpenDialog::Focus(prompt) => prompt.input(keymap, event),
+            OpenDialog::Nothing => {
                 let keys = self.kind.keys().into_iter().map(|(action, _)| action);
                 keymap.input(event, &keys.chain(SCROLL).collect::<Vec<_>>(), Letters::Act)
             }
@@ -133,26 +143,26 @@ impl Review {
     /// Applies one input. `None` means: still open, nothing to do.
     pub fn update(&mut self, input: &Input) -> Option<Reviewed> {
         match &mut self.over {
-            Over::Nothing => match input {
+            OpenDialog::Nothing => match input {
                 Input::Action(action) => self.act(*action),
                 Input::Char(_) | Input::Paste(_) => None,
             },
-            Over::Focus(prompt) => {
+            OpenDialog::Focus(prompt) => {
                 let answer = prompt.update(input)?;
-                self.over = Over::Nothing;
+                self.over = OpenDialog::Nothing;
                 match answer {
                     Answer::Given(focus) => Some(Reviewed::Focus(focus)),
                     Answer::Cancelled => None,
                 }
             }
-            Over::Edit(dialog) => match dialog.update(input)? {
+            OpenDialog::Edit(dialog) => match dialog.update(input)? {
                 Typed::Done(text) => {
                     self.set_edited(&text);
                     None
                 }
                 Typed::External(text) => Some(Reviewed::External(text)),
                 Typed::Cancelled(_) => {
-                    self.over = Over::Nothing;
+                    self.over = OpenDialog::Nothing;
                     None
                 }
             },
@@ -172,14 +182,14 @@ impl Review {
             (_, ReviewText::Waiting) => {}
             (Action::ReviewMode, _) => return Some(Reviewed::NextMode),
             (Action::ReviewFocus, _) => {
-                self.over = Over::Focus(Prompt::new("What should the summary focus on?", ""));
+                self.over = OpenDialog::Focus(Prompt::new("What should the summary focus on?", ""));
             }
             (Action::SelectConfirm, ReviewText::Ready(text)) => {
                 return Some(Reviewed::Apply(self.is_edited.then(|| text.clone())));
             }
             (Action::ReviewEdit, ReviewText::Ready(text)) => {
                 self.over =
-                    Over::Edit(Box::new(TextDialog::new("Text that will enter the context", "", text)));
+                    OpenDialog::Edit(Box::new(TextDialog::new("Text that will enter the context", "", text)));
             }
             _ => {}
         }
@@ -189,9 +199,9 @@ impl Review {
     /// Draws the review; `beat` moves the sign that something is going on.
     pub fn draw(&mut self, theme: Theme, keymap: &Keymap, beat: usize, area: Rect, buf: &mut Buffer) {
         match &mut self.over {
-            Over::Edit(dialog) => return dialog.draw(theme, keymap, area, buf),
-            Over::Focus(prompt) => return prompt.draw(theme, keymap, area, buf),
-            Over::Nothing => {}
+            OpenDialog::Edit(dialog) => return dialog.draw(theme, keymap, area, buf),
+            OpenDialog::Focus(prompt) => return prompt.draw(theme, keymap, area, buf),
+            OpenDialog::Nothing => {}
         }
         let mut body = frame(theme, keymap, self.title, &self.kind.keys(), area, buf);
         self.draw_facts(theme, &mut body, buf);

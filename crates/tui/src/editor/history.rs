@@ -1,4 +1,4 @@
-//! What was sent before, to be sent again.
+//! The history of prompts.
 
 /// The most texts that are remembered.
 const MOST: usize = 500;

@@ -1,4 +1,4 @@
-//! Chords: one key with its modifiers, as a person writes it in the keybindings file and as a terminal sends it.
+//! Chords: one key with its modifiers, as the keybindings file spells it and as a terminal sends it.
 
 use std::fmt;
 

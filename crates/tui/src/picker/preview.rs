@@ -4,7 +4,7 @@ use ratatui::text::Line;
 use session_tree::{Position, Result, Session, SessionSummary};
 
 use crate::chat::highlight::CodeCache;
-use crate::chat::item::{Item, Look, items_at, rows};
+use crate::chat::item::{Item, ItemStyle, items_at, rows};
 use crate::numbers::{count, money, tokens};
 use crate::paint::span;
 use crate::theme::{Role, Theme};
@@ -49,10 +49,10 @@ impl SessionPreview {
             let name = |name: &String| Line::from(span(&format!("{} {name}", theme.pick("⎇", "-")), muted));
             lines.extend(self.branches.iter().take(BRANCHES).map(name));
         }
-        let (look, mut codes) = (Look::new(theme), CodeCache::plain());
+        let (item_style, mut codes) = (ItemStyle::new(theme), CodeCache::plain());
         for item in &self.messages {
             lines.push(Line::default());
-            lines.extend(rows(item, columns, &look, &mut codes).into_iter().take(MESSAGE_ROWS));
+            lines.extend(rows(item, columns, &item_style, &mut codes).into_iter().take(MESSAGE_ROWS));
         }
         lines
     }

@@ -6,7 +6,7 @@ use crate::numbers::{count, tokens};
 
 /// The branch that a move leaves.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Leaving {
+pub struct LeftBranch {
     /// The name of the branch.
     pub branch: String,
     /// The number of turns.
@@ -24,7 +24,7 @@ pub struct Leaving {
 /// The usual number of tokens of a summary.
 const SUMMARY_TOKENS: u64 = 900;
 
-impl Leaving {
+impl LeftBranch {
     /// Returns the figures of a move; none if there is nothing to summarise.
     pub fn of(
         session: &Session,

@@ -12,8 +12,8 @@ fn target() -> EntryId {
     session.leaf_id().unwrap()
 }
 
-fn leaving() -> Leaving {
-    Leaving {
+fn leaving() -> LeftBranch {
+    LeftBranch {
         branch: "No, channels".into(),
         turns: 2,
         tool_calls: 6,
@@ -181,7 +181,7 @@ fn a_move_without_summary_ends_there_and_can_be_stopped_while_somebody_is_asked(
     press(&mut flow, '1');
     assert_eq!(act(&mut flow, Action::SelectCancel), Some(Effect::Abort));
     assert_eq!(act(&mut flow, Action::SelectCancel), None);
-    let effects = flow.end(Ended::Done);
+    let effects = flow.end(MoveEnd::Done);
     assert_eq!(effects, Some(Effect::Status("Navigated to selected point · /back returns")));
     assert!(!flow.is_open());
 }
@@ -194,7 +194,7 @@ fn escape_stops_a_summary_once_and_the_tree_opens_again() {
     assert_eq!(act(&mut flow, Action::SelectCancel), Some(Effect::Abort));
     assert_eq!(act(&mut flow, Action::SelectCancel), None);
     assert!(shown(&mut flow, 60, 1).contains("Stopping"));
-    let effects = flow.end(Ended::Cancelled);
+    let effects = flow.end(MoveEnd::Cancelled);
     assert_eq!(effects, Some(Effect::ReopenTree(target(), Some("Branch summarization cancelled"))));
     assert!(!flow.is_open());
 }
@@ -203,7 +203,7 @@ fn escape_stops_a_summary_once_and_the_tree_opens_again() {
 fn a_failure_says_why_and_asks_again() {
     let mut flow = asking();
     press(&mut flow, '2');
-    let effects = flow.end(Ended::Failed("no key for haiku".into()));
+    let effects = flow.end(MoveEnd::Failed("no key for haiku".into()));
     assert_eq!(effects, Some(Effect::Error("no key for haiku".into())));
     assert!(shown(&mut flow, 80, 11).contains("✗ no key for haiku"));
     assert_eq!(press(&mut flow, '1'), run(Choice::Skip));
@@ -213,7 +213,7 @@ fn a_failure_says_why_and_asks_again() {
 fn an_extension_that_refuses_ends_it_silently() {
     let mut flow = asking();
     press(&mut flow, '1');
-    let told = flow.end(Ended::Refused);
+    let told = flow.end(MoveEnd::Refused);
     assert_eq!(told, None);
     assert!(!flow.is_open());
 }
@@ -221,7 +221,7 @@ fn an_extension_that_refuses_ends_it_silently() {
 #[test]
 fn what_comes_too_late_or_as_a_paste_changes_nothing() {
     let mut flow = asking();
-    assert_eq!(flow.end(Ended::Done), None);
+    assert_eq!(flow.end(MoveEnd::Done), None);
     flow.set_text("x");
     assert_eq!(flow.update(&Input::Paste("5".into())), None);
     act(&mut flow, Action::SelectCancel);
@@ -255,7 +255,7 @@ fn every_stage_at_every_size() {
         }),
         ("failed", |flow| {
             press(flow, '2');
-            flow.end(Ended::Failed("no key for haiku: set ANTHROPIC_API_KEY".into()));
+            flow.end(MoveEnd::Failed("no key for haiku: set ANTHROPIC_API_KEY".into()));
         }),
     ];
     for (name, steps) in stages {
@@ -285,12 +285,12 @@ fn figures_come_from_what_is_left() {
     let summary = session
         .plan_branch_summary(session_tree::Position::Leaf, "b", &BranchSummarySettings::default())
         .unwrap();
-    let left = Leaving::of(&session, &plan, &summary, None).unwrap().unwrap();
+    let left = LeftBranch::of(&session, &plan, &summary, None).unwrap().unwrap();
     assert_eq!((left.branch.as_str(), left.turns, left.tool_calls), ("hello", 1, 1));
     assert!(left.tokens > 300, "results of tools are counted: {}", left.tokens);
     let back = session.plan_navigation("f").unwrap();
     let nothing = session
         .plan_branch_summary(session_tree::Position::Leaf, "f", &BranchSummarySettings::default())
         .unwrap();
-    assert_eq!(Leaving::of(&session, &back, &nothing, None).unwrap(), None);
+    assert_eq!(LeftBranch::of(&session, &back, &nothing, None).unwrap(), None);
 }

@@ -5,7 +5,7 @@ use session_tree::{Body, Entry, Kind, Node, Role as MessageRole, Session, Usage,
 use session_view::{Outline, Query, TurnStats};
 
 use crate::chat::highlight::CodeCache;
-use crate::chat::item::{Item, Look, items_at, rows};
+use crate::chat::item::{Item, ItemStyle, items_at, rows};
 use crate::numbers::{count, money, tokens};
 use crate::paint::span;
 use crate::theme::{Role, Theme};
@@ -55,7 +55,7 @@ fn body(session: &Session, theme: Theme, node: Node, columns: usize) -> Vec<Line
         };
         return wrap::rows(&text, theme.style(role), columns, MAX_ROWS);
     }
-    let look = Look { is_expanded: true, ..Look::new(theme) };
+    let item_style = ItemStyle { is_expanded: true, ..ItemStyle::new(theme) };
     let mut codes = CodeCache::plain();
     let mut lines = Vec::new();
     for item in &mut items {
@@ -63,7 +63,7 @@ fn body(session: &Session, theme: Theme, node: Node, columns: usize) -> Vec<Line
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        lines.extend(rows(item, columns, &look, &mut codes));
+        lines.extend(rows(item, columns, &item_style, &mut codes));
     }
     lines
 }

@@ -9,7 +9,7 @@ use offshoot_tui::branches::BranchList;
 use offshoot_tui::dialog::{Item, Prompt, Question, Review, ReviewKind, ReviewText, SelectList, TextDialog};
 use offshoot_tui::keys::{Action, Input, Keymap};
 use offshoot_tui::picker::{Scope, SessionPicker, SessionPreview};
-use offshoot_tui::summary::{Chosen, Ended, Leaving, SummaryFlow};
+use offshoot_tui::summary::{Chosen, LeftBranch, MoveEnd, SummaryFlow};
 use offshoot_tui::theme::Theme;
 use offshoot_tui::time::Local;
 use offshoot_tui::tree::{Purpose, TreeOptions, TreeSelector};
@@ -82,16 +82,16 @@ fn check(what: &str, mut draw: impl FnMut(Theme, Rect, &mut Buffer)) {
 
 fn look_at_cells(what: &str, buffer: &Buffer) {
     for cell in buffer.content() {
-        look(what, cell.symbol().as_bytes(), |_, _| false);
+        item_style(what, cell.symbol().as_bytes(), |_, _| false);
     }
 }
 
 /// Lets through letters, colours and moves of the cursor; everything else was smuggled in.
 fn look_at_bytes(what: &str, bytes: &[u8]) {
-    look(what, bytes, |_, action| matches!(action, 'm' | 'H' | 'J' | 'K' | 'h' | 'l'));
+    item_style(what, bytes, |_, action| matches!(action, 'm' | 'H' | 'J' | 'K' | 'h' | 'l'));
 }
 
-fn look(what: &str, bytes: &[u8], sequence: fn(&[u16], char) -> bool) {
+fn item_style(what: &str, bytes: &[u8], sequence: fn(&[u16], char) -> bool) {
     let watched = watch(bytes, Allowed { lines: false, sequence });
     assert_eq!(watched.foreign, Vec::<String>::new(), "{what}: {:?}", watched.printed);
 }
@@ -130,17 +130,17 @@ fn check_tree(rng: &mut Rng, session: &Session, keymap: &Keymap) {
 }
 
 fn check_summary(rng: &mut Rng, session: &Session, keymap: &Keymap) {
-    let leaving = Leaving {
+    let leaving = LeftBranch {
         branch: hostile(rng),
         edited: vec![hostile(rng), hostile(rng)],
         model: Some(hostile(rng)),
-        ..Leaving::default()
+        ..LeftBranch::default()
     };
     let target = session.leaf_id().unwrap();
     let (mut flow, _) =
         SummaryFlow::start(Chosen { target, is_noop: false, leaving: Some(leaving), always: None });
     flow.update(&Input::Char('2'));
-    flow.end(Ended::Failed(hostile(rng)));
+    flow.end(MoveEnd::Failed(hostile(rng)));
     let pasted = Input::Paste(hostile(rng));
     for key in [Action::SummaryLabel, Action::SelectConfirm, Action::SelectDown] {
         check("summary", |theme, area, buf| flow.draw(theme, keymap, 0, area, buf));

@@ -85,7 +85,7 @@ impl App<'_> {
         self.refresh_branches();
     }
 
-    /// Reads the list of branches anew, if it is open.
+    /// Reads the list of branches again, if it is open.
     pub(in super::super) fn refresh_branches(&mut self) {
         let Some(View::Branches(list)) = self.views.current() else { return };
         if let Ok(rows) = self.agent.read(session_view::branch_table) {

@@ -1,6 +1,6 @@
 //! Commands about the model: `/model` and `/thinking`.
 
-use crate::chat::item::{Look, Tone};
+use crate::chat::item::{ItemStyle, Tone};
 use crate::dialog::{Item, SelectList};
 use crate::numbers::tokens;
 use offshoot_agent::agent::ChosenBy;
@@ -127,9 +127,9 @@ impl App<'_> {
 
     /// Shows or hides thoughts, from now on.
     pub(super) fn toggle_thinking(&mut self) {
-        let look = self.chat.transcript.look().clone();
-        let shows_thinking = !look.shows_thinking;
-        self.chat.transcript.set_look(Look { shows_thinking, ..look });
+        let item_style = self.chat.transcript.item_style().clone();
+        let shows_thinking = !item_style.shows_thinking;
+        self.chat.transcript.set_item_style(ItemStyle { shows_thinking, ..item_style });
         let said =
             if shows_thinking { "thoughts show from now on" } else { "thoughts are hidden from now on" };
         self.tell(Tone::Info, said);

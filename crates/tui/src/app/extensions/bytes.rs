@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// Spells what a person did as a terminal would; nothing for what is no input.
+/// Returns the bytes that a terminal sends for an event; none for events without input.
 pub(super) fn spelled(event: &Event) -> Option<String> {
     match event {
         Event::Paste(text) => Some(format!("\x1b[200~{text}\x1b[201~")),

@@ -78,7 +78,7 @@ impl App<'_> {
         chord.types() || RESERVED.iter().any(|action| self.settings.keymap.keys(*action).contains(&chord))
     }
 
-    /// Runs a command of an extension. Returns false if there is none of that name.
+    /// Runs a command of an extension. Returns false for an unknown name.
     pub(in super::super) fn run_extension_command(&mut self, text: &str) -> bool {
         let Some(line) = text.trim().strip_prefix('/') else { return false };
         let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -100,7 +100,7 @@ impl App<'_> {
         true
     }
 
-    /// Performs a key of an extension. Returns false if it is none.
+    /// Performs a key of an extension. Returns false for any other key.
     pub(in super::super) fn press_extension_key(&mut self, event: &Event) -> bool {
         let Event::Key(key) = event else { return false };
         let Some((key, extension)) = self.extension_key(key) else { return false };

@@ -208,7 +208,7 @@ impl App<'_> {
         // A component draws all of its rows itself, its keys included.
         if !matches!(kind, Kind::Component(_)) {
             let now = self.now();
-            self.views.opened_unasked(now);
+            self.views.delay_answer(now);
         }
         self.views.put(View::Extension(Box::new(Dialog { id, kind, answer })));
     }
@@ -253,7 +253,7 @@ impl App<'_> {
     pub(in super::super) fn dialog_event(&mut self, mut dialog: Box<Dialog>, event: &Event) {
         match dialog.update(&self.settings.keymap, event) {
             KeyResult::Nothing => self.views.put(View::Extension(dialog)),
-            // The extension may have been stopped meanwhile.
+            // The extension may have stopped.
             KeyResult::Answer(answer) => drop(dialog.answer.send(answer)),
             KeyResult::External(text) => {
                 if let (Some(edited), Kind::Text(text)) = (self.edit_externally(&text), &mut dialog.kind) {

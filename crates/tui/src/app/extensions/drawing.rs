@@ -81,7 +81,7 @@ impl ExtensionUi {
 }
 
 impl App<'_> {
-    /// Shows a message or a tool call that an extension draws. Returns false if it is none.
+    /// Shows a message or a tool call that an extension draws. Returns false for any other event.
     pub(in super::super) fn show_extension_item(&mut self, event: &AgentEvent) -> bool {
         match event {
             AgentEvent::Message { message, .. } if message.role() == Role::Custom => {

@@ -39,7 +39,7 @@ pub fn items_at(session: &Session, path: &[Node], at: usize) -> Vec<Item> {
             let title =
                 if is_merge { "merged from another branch" } else { "summary of the branch that was left" };
             let text = summary.unwrap_or_default();
-            // What the preamble tells models, the title tells people.
+            // The preamble is for models; the title replaces it.
             let text = text.strip_prefix(BRANCH_SUMMARY_PREAMBLE.trim()).unwrap_or(&text).to_owned();
             vec![Item::Summary { title: title.to_owned(), text }]
         }
@@ -198,7 +198,7 @@ fn call_above(session: &Session, result: Node, id: &str) -> Option<(String, Json
     })
 }
 
-/// Makes the item of a command that the person ran.
+/// Makes the item of a shell command of the user.
 fn shell_item(message: &Message) -> ShellItem {
     let value = message.value();
     let text = |key: &str| value.get(key).and_then(ValueRef::as_str).unwrap_or_default().into_owned();

@@ -20,7 +20,7 @@ const SUMMARY_ROWS: usize = 12;
 
 /// How items are drawn.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct ItemStyle {
     /// The theme.
     pub theme: Theme,
     /// Whether long parts show in full.
@@ -31,10 +31,10 @@ pub struct Look {
     pub expand_key: String,
 }
 
-impl Look {
+impl ItemStyle {
     /// Makes a look with everything folded.
     pub fn new(theme: Theme) -> Self {
-        Look { theme, is_expanded: false, shows_thinking: true, expand_key: "Ctrl+O".to_owned() }
+        ItemStyle { theme, is_expanded: false, shows_thinking: true, expand_key: "Ctrl+O".to_owned() }
     }
 
     fn limit(&self, folded: usize) -> usize {
@@ -43,8 +43,14 @@ impl Look {
 }
 
 /// Draws an item as rows of at most `columns`. An item that is hidden has none.
-pub fn rows(item: &Item, columns: usize, look: &Look, codes: &mut CodeCache) -> Vec<Line<'static>> {
-    let mut pen = Pen { columns: columns.max(8), look, theme: look.theme, codes, out: Vec::new() };
+pub fn rows(
+    item: &Item,
+    columns: usize,
+    item_style: &ItemStyle,
+    codes: &mut CodeCache,
+) -> Vec<Line<'static>> {
+    let mut pen =
+        RowWriter { columns: columns.max(8), item_style, theme: item_style.theme, codes, out: Vec::new() };
     match item {
         Item::Prompt { text, images } => pen.prompt(text, *images),
         Item::Text(text) => pen.markdown(text, &Margin::default(), Style::new(), usize::MAX),
@@ -61,15 +67,15 @@ pub fn rows(item: &Item, columns: usize, look: &Look, codes: &mut CodeCache) -> 
     pen.out
 }
 
-struct Pen<'a> {
+struct RowWriter<'a> {
     columns: usize,
-    look: &'a Look,
+    item_style: &'a ItemStyle,
     theme: Theme,
     codes: &'a mut CodeCache,
     out: Vec<Line<'static>>,
 }
 
-impl Pen<'_> {
+impl RowWriter<'_> {
     fn style(&self, role: Role) -> Style {
         self.theme.style(role)
     }
@@ -128,7 +134,7 @@ impl Pen<'_> {
             return;
         }
         let style = self.style(Role::Thinking);
-        if !self.look.shows_thinking && !self.look.is_expanded {
+        if !self.item_style.shows_thinking && !self.item_style.is_expanded {
             return self.plain("Thinking…", Role::Thinking);
         }
         self.lines(text.trim(), style, &Margin::same(Span::raw("  ")));
@@ -150,7 +156,7 @@ impl Pen<'_> {
                 self.output(content.unwrap_or(&tool.output), false, false);
             }
             (_, "read" | "ls" | "find" | "grep")
-                if tool.state == ToolState::Done && !self.look.is_expanded =>
+                if tool.state == ToolState::Done && !self.item_style.is_expanded =>
             {
                 self.out.push(self.note(&numbers::count(tool.output.lines().count(), "line")));
             }
@@ -173,7 +179,7 @@ impl Pen<'_> {
         let margin = Margin::mark(Span::styled(mark, self.style(role)));
         let mut rows = Vec::new();
         wrap(&spans, self.columns, &margin, &mut rows);
-        rows.truncate(self.look.limit(4));
+        rows.truncate(self.item_style.limit(4));
         self.out.extend(rows);
     }
 
@@ -187,7 +193,7 @@ impl Pen<'_> {
         let margin = self.guide();
         let from = self.out.len();
         self.lines(text, style, &margin);
-        let most = self.look.limit(OUTPUT_ROWS);
+        let most = self.item_style.limit(OUTPUT_ROWS);
         let all = self.out.len() - from;
         if all <= most.saturating_add(1) {
             return;
@@ -211,7 +217,7 @@ impl Pen<'_> {
     /// Makes a row that names the key for the rest.
     fn note(&self, text: &str) -> Line<'static> {
         let mut spans = self.guide().first;
-        spans.push(Span::styled(format!("{text} · {}", self.look.expand_key), self.style(Role::Dim)));
+        spans.push(Span::styled(format!("{text} · {}", self.item_style.expand_key), self.style(Role::Dim)));
         Line::from(spans)
     }
 
@@ -226,7 +232,7 @@ impl Pen<'_> {
     fn diff(&mut self, diff: &str) {
         let diff = capped(diff);
         let margin = self.guide();
-        let most = self.look.limit(DIFF_ROWS);
+        let most = self.item_style.limit(DIFF_ROWS);
         let from = self.out.len();
         for line in clean_lines(&diff) {
             let role = Role::of_diff(&line);
@@ -259,7 +265,7 @@ impl Pen<'_> {
         let from = self.out.len();
         let label = format!("[{}]", clean(kind));
         self.out.push(Line::from(vec![Span::raw(" "), Span::styled(label, self.style(Role::CustomLabel))]));
-        let most = self.look.limit(SUMMARY_ROWS * 2);
+        let most = self.item_style.limit(SUMMARY_ROWS * 2);
         let style = self.style(Role::CustomText);
         self.markdown(text, &Margin::same(Span::raw(" ")), style, most);
         self.fill(from, self.style(Role::CustomMessage));
@@ -269,7 +275,7 @@ impl Pen<'_> {
         let style = self.style(Role::Warning);
         self.lines(title, style, &Margin::mark(Span::styled(self.theme.pick("◆ ", "# "), style)));
         let margin = self.guide();
-        self.markdown(text, &margin, Style::new(), self.look.limit(SUMMARY_ROWS));
+        self.markdown(text, &margin, Style::new(), self.item_style.limit(SUMMARY_ROWS));
     }
 
     fn notice(&mut self, tone: Tone, text: &str) {

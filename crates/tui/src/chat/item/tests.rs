@@ -6,12 +6,12 @@ use session_tree::{Position, Session};
 use testkit::drawing::session_text;
 use testkit::rng::Rng;
 
-fn look() -> Look {
-    Look::new(Theme::dark())
+fn item_style() -> ItemStyle {
+    ItemStyle::new(Theme::dark())
 }
 
-fn shown(item: &Item, columns: usize, look: &Look) -> String {
-    let rows = rows(item, columns, look, &mut CodeCache::plain());
+fn shown(item: &Item, columns: usize, item_style: &ItemStyle) -> String {
+    let rows = rows(item, columns, item_style, &mut CodeCache::plain());
     rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -20,7 +20,7 @@ fn path_of(drawing: &str, columns: usize) -> String {
     let session = Session::from_bytes(session_text(drawing)).unwrap();
     let path = session.branch_path(Position::Leaf);
     let items = (0..path.len()).flat_map(|at| items_at(&session, &path, at));
-    items.map(|item| shown(&item, columns, &look())).collect::<Vec<_>>().join("\n\n")
+    items.map(|item| shown(&item, columns, &item_style())).collect::<Vec<_>>().join("\n\n")
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_path_becomes_a_conversation() {
     let drawing = "
         m model anthropic/claude
         a<m user Build a CLI
-        b<a assistant I will look first.
+        b<a assistant I will item_style first.
         c<b call bash ls -la
         d<c tool bash total 0
         e<d assistant Done: it **greets** people.
@@ -41,7 +41,7 @@ fn a_path_becomes_a_conversation() {
 
     ▌ Build a CLI
 
-    I will look first.
+    I will item_style first.
 
     ls -la
 
@@ -112,7 +112,7 @@ fn long_output_is_folded_and_unfolds() {
             ..ToolItem::default()
         })
     };
-    insta::assert_snapshot!(shown(&tool("bash"), 40, &look()), @r"
+    insta::assert_snapshot!(shown(&tool("bash"), 40, &item_style()), @r"
     ● bash seq 20
     │ … 14 rows above · Ctrl+O
     │ line 15
@@ -122,11 +122,11 @@ fn long_output_is_folded_and_unfolds() {
     │ line 19
     │ line 20
     ");
-    insta::assert_snapshot!(shown(&tool("read"), 40, &look()), @r"
+    insta::assert_snapshot!(shown(&tool("read"), 40, &item_style()), @r"
     ● read a.txt
     │ 20 lines · Ctrl+O
     ");
-    let expanded = Look { is_expanded: true, ..look() };
+    let expanded = ItemStyle { is_expanded: true, ..item_style() };
     assert_eq!(shown(&tool("bash"), 40, &expanded).lines().count(), 21);
     assert_eq!(shown(&tool("read"), 40, &expanded).lines().count(), 21);
 }
@@ -141,10 +141,10 @@ fn an_edit_shows_what_it_changed() {
         state: ToolState::Done,
         ..ToolItem::default()
     });
-    let rows = rows(&item, 40, &look(), &mut CodeCache::plain());
+    let rows = rows(&item, 40, &item_style(), &mut CodeCache::plain());
     let added = rows.iter().find(|row| row.to_string().contains("new()")).unwrap();
     assert_eq!(added.spans[1].style, Theme::dark().style(crate::theme::Role::DiffAdded));
-    insta::assert_snapshot!(shown(&item, 40, &look()), @r"
+    insta::assert_snapshot!(shown(&item, 40, &item_style()), @r"
     ● edit src/main.rs
     │  1 fn main() {
     │ -2     old();
@@ -156,7 +156,7 @@ fn an_edit_shows_what_it_changed() {
 #[test]
 fn messages_of_extensions_are_purple_and_hidden_ones_do_not_show() {
     let item = Item::Custom { kind: "git".into(), text: "saved".into() };
-    let rows = rows(&item, 40, &look(), &mut CodeCache::plain());
+    let rows = rows(&item, 40, &item_style(), &mut CodeCache::plain());
     let theme = Theme::dark();
     assert_eq!(rows[0].style.bg, theme.style(crate::theme::Role::CustomMessage).bg);
     assert_eq!(rows[0].spans[1].style, theme.style(crate::theme::Role::CustomLabel));
@@ -178,14 +178,14 @@ fn of_a_file_that_a_prompt_names_only_the_name_shows() {
 #[test]
 fn answers_that_did_not_end_well_say_so() {
     let failed = Item::Notice(Tone::Error, "overloaded".into());
-    assert_eq!(shown(&failed, 40, &look()), "✗ overloaded");
+    assert_eq!(shown(&failed, 40, &item_style()), "✗ overloaded");
 }
 
 #[test]
 fn thoughts_can_be_hidden() {
     let item = Item::Thinking("Let me see.\nYes.".into());
-    assert_eq!(shown(&item, 40, &look()), "  Let me see.\n  Yes.");
-    let hidden = Look { shows_thinking: false, ..look() };
+    assert_eq!(shown(&item, 40, &item_style()), "  Let me see.\n  Yes.");
+    let hidden = ItemStyle { shows_thinking: false, ..item_style() };
     assert_eq!(shown(&item, 40, &hidden), "Thinking…");
 }
 
@@ -196,7 +196,7 @@ fn nothing_that_others_wrote_steers_the_terminal() {
     for hostile in drawn.chain(["a\x1b]52;c;eA==\x07\u{9b}2J\u{202e}b\x00\r".to_owned()]) {
         for item in items_saying(&hostile) {
             for columns in [1, 8, 40] {
-                for row in rows(&item, columns, &look(), &mut CodeCache::plain()) {
+                for row in rows(&item, columns, &item_style(), &mut CodeCache::plain()) {
                     let row = row.to_string();
                     assert!(crate::clean::clean(&row) == row && !row.contains('\n'), "{hostile:?}: {row:?}");
                 }
@@ -249,8 +249,9 @@ fn a_result_shows_the_call_of_its_own_turn_and_no_older_one() {
     ];
     let session = Session::from_bytes(session_text(&drawing.join("\n"))).unwrap();
     let path = session.branch_path(Position::Leaf);
-    let title =
-        |at: usize| shown(&items_at(&session, &path, at)[0], 60, &look()).lines().next().unwrap().to_owned();
+    let title = |at: usize| {
+        shown(&items_at(&session, &path, at)[0], 60, &item_style()).lines().next().unwrap().to_owned()
+    };
     assert_eq!(title(2), "● bash rm old");
     assert_eq!(title(4), "● read");
 }

@@ -73,7 +73,7 @@ fn lines(arguments: &Json) -> String {
     }
 }
 
-/// Arguments of a tool that nobody here knows.
+/// Returns the arguments of an unknown tool.
 fn short_json(arguments: &Json) -> String {
     match arguments {
         Json::Null => String::new(),

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use crate::theme::{Role, Theme};
 use crate::wrap::{Margin, wrap};
 
-/// More columns than this are no table that anybody reads.
+/// The most columns of a table.
 const MOST_COLUMNS: usize = 32;
 
 /// A table while it is read; the first row is its head.
@@ -109,7 +109,7 @@ impl Table {
             .collect()
     }
 
-    /// Without room for columns, every cell gets a row of its own.
+    /// Draws each cell in a separate row, without room for columns.
     fn as_list(&self, theme: Theme) -> Vec<Vec<Span<'static>>> {
         let Some((head, rows)) = self.rows.split_first() else { return Vec::new() };
         let mut out = Vec::new();

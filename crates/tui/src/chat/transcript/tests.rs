@@ -3,7 +3,7 @@ use crate::chat::item::{ToolItem, ToolState};
 use crate::theme::Theme;
 
 fn transcript() -> Transcript {
-    Transcript::new(Look::new(Theme::dark()))
+    Transcript::new(ItemStyle::new(Theme::dark()))
 }
 
 fn text(rows: &[Line<'_>]) -> Vec<String> {
@@ -117,7 +117,7 @@ fn nothing_of_a_growing_text_is_lost_when_the_terminal_changes() {
             assert!(!seen.is_empty());
             grow(&mut transcript, id, " end");
             seen += &text_of(&transcript.take_done(after, 8));
-            transcript.set_look(Look::new(Theme::light()));
+            transcript.set_item_style(ItemStyle::new(Theme::light()));
             transcript.finish(id);
             seen += &text_of(&transcript.take_done(after, 8));
             let seen: std::collections::HashSet<&str> = seen.split_whitespace().collect();

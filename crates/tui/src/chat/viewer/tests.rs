@@ -21,7 +21,7 @@ fn a_long_path_opens_at_its_end_and_reads_only_what_shows() {
         read.borrow_mut().push(at);
         long(at)
     };
-    let mut viewer = Viewer::new(Look::new(Theme::plain()), LONG);
+    let mut viewer = Viewer::new(ItemStyle::new(Theme::plain()), LONG);
     insta::assert_snapshot!(shown(&mut viewer, &entries), @"
     message 9997
 
@@ -48,7 +48,7 @@ fn a_change_of_size_keeps_the_place() {
     let draw = |viewer: &mut Viewer, columns, rows| {
         screen::text(columns, rows, |area, buf| viewer.draw(&Keymap::default(), &tall, area, buf))
     };
-    let mut viewer = Viewer::new(Look::new(Theme::plain()), 2);
+    let mut viewer = Viewer::new(ItemStyle::new(Theme::plain()), 2);
     for (columns, rows) in [(40, 7), (20, 7), (20, 12), (80, 5), (40, 7)] {
         let shown = draw(&mut viewer, columns, rows);
         assert!(shown.contains("word1.199"), "{columns}x{rows}: {shown}");
@@ -68,7 +68,7 @@ fn a_change_of_size_keeps_the_place() {
 
 #[test]
 fn both_ends_hold() {
-    let mut viewer = Viewer::new(Look::new(Theme::plain()), LONG);
+    let mut viewer = Viewer::new(ItemStyle::new(Theme::plain()), LONG);
     let end = shown(&mut viewer, &long);
     viewer.update(&Input::Action(Action::SelectPageDown), &long);
     assert_eq!(shown(&mut viewer, &long), end);

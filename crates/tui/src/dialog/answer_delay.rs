@@ -16,11 +16,11 @@ pub const CALM: Duration = Duration::from_millis(500);
 
 /// The time in which a question that opened by itself takes no answer. Each early key restarts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unasked {
+pub struct AnswerDelay {
     calm_since: Duration,
 }
 
-impl Unasked {
+impl AnswerDelay {
     /// Starts when the question opens; times have any common origin.
     pub fn new(now: Duration) -> Self {
         Self { calm_since: now }
@@ -40,7 +40,7 @@ impl Unasked {
         is_over
     }
 
-    /// Covers the line of keys of a question: only going back works already.
+    /// Covers the keys of a question: only cancel works already.
     pub fn draw(self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         let [.., foot] = framed(area);
         paint::wipe(foot, buf);
