@@ -13,6 +13,8 @@ use crate::paint;
 use crate::theme::{Role, Theme};
 use crate::wrap::{Margin, short_rows, wrap};
 
+/// The most answers that have a number.
+const MAX_NUMBERED: usize = 9;
 /// The visible rows of the text.
 const MAX_ROWS: usize = 10;
 /// The visible rows of a change.
@@ -41,9 +43,12 @@ pub struct Question {
 }
 
 impl Question {
-    /// Makes a question; digits choose an answer.
+    /// Makes a question. Digits choose an answer; many answers are searched instead.
     pub fn new(title: impl Into<String>, about: impl Into<String>, answers: Vec<Item>) -> Self {
-        let list = SelectList::new(title, answers);
+        let list = match answers.len() > MAX_NUMBERED {
+            true => SelectList::searchable(title, answers),
+            false => SelectList::new(title, answers),
+        };
         Question { about: about.into(), diff: String::new(), top: 0, page: MAX_ROWS, is_cut: false, list }
     }
 
@@ -88,7 +93,7 @@ impl Question {
     }
 
     fn list_height(&self) -> usize {
-        self.list.items().len() + FRAME
+        usize::from(self.list.height())
     }
 
     /// Returns the height of the question.

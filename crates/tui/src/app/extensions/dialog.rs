@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::dialog::{Answer, Item, Prompt, Question, SelectList, TextDialog, Typed};
+use crate::dialog::{Answer, Item, Prompt, Question, TextDialog, Typed};
 use crate::keys::Keymap;
 use crate::paint;
 use crate::theme::Theme;
@@ -20,9 +20,6 @@ use super::super::App;
 use super::super::views::View;
 use super::{ChatUpdate, bytes};
 
-/// More options than this are searched, not numbered.
-const FEW: usize = 9;
-
 /// How soon a second Escape closes a component.
 const TWICE: Duration = Duration::from_secs(1);
 
@@ -34,8 +31,7 @@ pub(in super::super) struct Dialog {
 }
 
 enum Kind {
-    Few(Question, Vec<Json>),
-    Many(SelectList, Vec<Json>),
+    Choice(Question, Vec<Json>),
     Line(Prompt),
     Text(Box<TextDialog>),
     Component(OpenComponent),
@@ -67,12 +63,21 @@ enum KeyResult {
     External(String),
 }
 
+impl KeyResult {
+    fn of<T>(answer: Option<Answer<T>>, value: impl FnOnce(T) -> Option<Json>) -> Self {
+        match answer {
+            None => KeyResult::Nothing,
+            Some(Answer::Given(answer)) => KeyResult::Answer(value(answer)),
+            Some(Answer::Cancelled) => KeyResult::Answer(None),
+        }
+    }
+}
+
 impl Dialog {
     /// Returns how many rows the dialog wants.
     pub(in super::super) fn height(&self, columns: u16) -> u16 {
         match &self.kind {
-            Kind::Few(question, _) => question.height(columns),
-            Kind::Many(list, _) => list.height(),
+            Kind::Choice(question, _) => question.height(columns),
             Kind::Line(_) => 3,
             Kind::Text(_) => 12,
             Kind::Component(shown) => shown.drawn.len().max(1) as u16,
@@ -82,8 +87,7 @@ impl Dialog {
     /// Draws the dialog.
     pub(in super::super) fn draw(&mut self, theme: Theme, keymap: &Keymap, area: Rect, buf: &mut Buffer) {
         match &mut self.kind {
-            Kind::Few(question, _) => question.draw(theme, keymap, area, buf),
-            Kind::Many(list, _) => list.draw(theme, keymap, area, buf),
+            Kind::Choice(question, _) => question.draw(theme, keymap, area, buf),
             Kind::Line(prompt) => prompt.draw(theme, keymap, area, buf),
             Kind::Text(text) => text.draw(theme, keymap, area, buf),
             Kind::Component(shown) => {
@@ -96,21 +100,13 @@ impl Dialog {
 
     fn update(&mut self, keymap: &Keymap, event: &Event) -> KeyResult {
         match &mut self.kind {
-            Kind::Few(question, options) => {
-                let input = question.input(keymap, event);
-                chosen(input.and_then(|input| question.update(&input)).as_ref(), options)
-            }
-            Kind::Many(list, options) => {
-                let input = list.input(keymap, event);
-                chosen(input.and_then(|input| list.update(&input)).as_ref(), options)
+            Kind::Choice(question, options) => {
+                let answer = question.input(keymap, event).and_then(|input| question.update(&input));
+                KeyResult::of(answer, |at| options.get(at).cloned())
             }
             Kind::Line(prompt) => {
-                let input = prompt.input(keymap, event);
-                match input.and_then(|input| prompt.update(&input)) {
-                    None => KeyResult::Nothing,
-                    Some(Answer::Given(text)) => KeyResult::Answer(Some(text.into())),
-                    Some(Answer::Cancelled) => KeyResult::Answer(None),
-                }
+                let answer = prompt.input(keymap, event).and_then(|input| prompt.update(&input));
+                KeyResult::of(answer, |text| Some(text.into()))
             }
             Kind::Text(text) => {
                 let input = text.input(keymap, event);
@@ -157,14 +153,6 @@ fn is_key(event: &Event, code: KeyCode, held: KeyModifiers) -> bool {
         if key.code == code && key.modifiers == held && key.kind == KeyEventKind::Press)
 }
 
-fn chosen(answer: Option<&Answer<usize>>, answers: &[Json]) -> KeyResult {
-    match answer {
-        None => KeyResult::Nothing,
-        Some(Answer::Given(at)) => KeyResult::Answer(answers.get(*at).cloned()),
-        Some(Answer::Cancelled) => KeyResult::Answer(None),
-    }
-}
-
 /// The first line is the title, the rest is what it is about.
 fn titled(text: &str, more: &str) -> (String, String) {
     let (title, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
@@ -185,15 +173,12 @@ impl App<'_> {
                 let (title, about) = titled(&title, "");
                 let items = options.iter().map(|option| Item::new(option.replace('\n', " "), "")).collect();
                 let answers = options.iter().map(|option| option.as_str().into()).collect();
-                match options.len() > FEW && about.is_empty() {
-                    true => Kind::Many(SelectList::searchable(title, items), answers),
-                    false => Kind::Few(Question::new(title, about, items), answers),
-                }
+                Kind::Choice(Question::new(title, about, items), answers)
             }
             Asked::Confirm { title, message } => {
                 let (title, about) = titled(&title, &message);
                 let question = Question::new(title, about, vec![Item::new("Yes", ""), Item::new("No", "")]);
-                Kind::Few(question, vec![true.into(), false.into()])
+                Kind::Choice(question, vec![true.into(), false.into()])
             }
             Asked::Input { title, placeholder } => {
                 let title = titled(&title, "").0;
