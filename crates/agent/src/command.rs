@@ -7,19 +7,13 @@
 //! copied is the engine's business; nothing here draws, reads keys or changes the files that a conversation is about.
 
 mod cherry_pick;
-mod clone;
 mod export_branch;
 mod fork;
 mod history;
-mod import;
 mod label;
 mod merge;
 mod moves;
-mod name;
-mod new;
-mod pop;
 mod replace;
-mod undo;
 
 use serde_json::Value as Json;
 use session_tree::{Draft, EntryId, Error, Kind, Node, Session};
@@ -31,20 +25,14 @@ use crate::event::AgentEvent;
 use crate::hooks::{Gate, HookFailure};
 
 pub use cherry_pick::{CherryPick, CherryPickRequest, CherryPicked};
-pub use clone::CloneAll;
 pub use export_branch::{Export, ExportRequest, ExportScope};
-pub use fork::{Fork, ForkRequest, Forked};
+pub use fork::{CloneAll, Fork, ForkRequest, Forked};
 pub use history::History;
-pub use import::Import;
-pub use label::{LabelPlan, LabelRequest};
+pub use label::{LabelPlan, LabelRequest, NamePlan};
 pub use merge::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
-pub use moves::MoveRequest;
-pub use name::NamePlan;
-pub use new::NewRequest;
-pub use pop::{Pop, PopRequest, Popped};
-pub use replace::{Reload, ReloadFuture, Replaced, Replacement};
-pub(crate) use undo::is_grafted;
-pub use undo::{Undo, Undone};
+pub(crate) use moves::is_grafted;
+pub use moves::{MoveRequest, Pop, PopRequest};
+pub use replace::{Import, NewRequest, Reload, ReloadFuture, Replaced, Replacement};
 
 /// What came of a command that somebody may stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,6 +141,27 @@ impl Agent {
         }
     }
 
+    /// Asks extensions before something is done.
+    pub(crate) async fn gate(
+        &self,
+        event: &'static str,
+        payload: impl FnOnce() -> Result<Json>,
+        cancel: &Cancel,
+    ) -> Result<Applied<Gate>> {
+        let mut gate = Gate::default();
+        if self.hooks.wants(event) {
+            let mut payload = payload()?;
+            payload["type"] = event.into();
+            gate = self.hooks.gate(event, &payload, cancel).await;
+            self.report_hook_failures();
+        }
+        Ok(match gate.cancelled_by {
+            Some(name) => Applied::Cancelled(CancelledBy::Hook(name)),
+            None if cancel.is_cancelled() => Applied::Cancelled(CancelledBy::User),
+            None => Applied::Done(gate),
+        })
+    }
+
     /// Takes the entries that extensions want to be appended too; those that cannot be are reported and left out.
     pub(crate) fn extra_entries(&self, gate: &Gate, event: &str) -> Vec<Draft> {
         let wanted = gate.get("extraEntries").and_then(Json::as_array).into_iter().flatten();
@@ -170,18 +179,9 @@ impl Agent {
     }
 }
 
-/// Tells who stopped a command while extensions were asked.
-pub(crate) fn stopped(gate: &Gate, cancel: &Cancel) -> Option<CancelledBy> {
-    match &gate.cancelled_by {
-        Some(name) => Some(CancelledBy::Hook(name.clone())),
-        None => cancel.is_cancelled().then_some(CancelledBy::User),
-    }
-}
-
-/// Returns an entry in the shape that extensions see.
-pub(crate) fn entry_json(session: &Session, id: &EntryId) -> Result<Json> {
-    let entry = session.entry(id.as_str())?;
-    Ok(entry.value().and_then(|value| value.to_serde()).unwrap_or_default())
+/// Returns an entry in the shape that extensions see; null if it cannot be read.
+pub(crate) fn entry_json(session: &Session, id: &EntryId) -> Json {
+    session.tree().node(id.as_str()).map(|node| entry_at_json(session, node)).unwrap_or_default()
 }
 
 /// Returns an entry of the tree in the shape that extensions see; null if it cannot be read.

@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 use crate::command::{Applied, CancelledBy, entries_json, entry_json};
 use crate::error::{AgentError, Result, SummaryFailure};
 use crate::event::AgentEvent;
-use crate::hooks::{Gate, given};
+use crate::hooks::given;
 use crate::model::Model;
 use crate::summary::{
     ConversationPrompt, SummaryPrompt, SummaryWriter, Task, Unfinished, add_usage, offline_summary,
@@ -157,10 +157,17 @@ impl Agent {
         report: &mut Report,
         cancel: &Cancel,
     ) -> Result<Applied<EntryId>> {
-        let gate = self.before_compact(plan, focus, reason, cancel).await?;
-        if let Some(name) = gate.cancelled_by {
-            return Ok(Applied::Cancelled(CancelledBy::Hook(name)));
-        }
+        let preparation = || {
+            Ok(json!({
+                "preparation": self.preparation_json(plan), "branchEntries": self.path_json()?,
+                "customInstructions": focus, "reason": reason, "willRetry": reason == OVERFLOW,
+                "model": self.model_json(),
+            }))
+        };
+        let gate = match self.gate("session_before_compact", preparation, cancel).await? {
+            Applied::Done(gate) => gate,
+            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+        };
         let made = gate.get("compaction").and_then(|made| from_hook(made, plan));
         report.from_extension = made.is_some();
         let summary = match made {
@@ -172,14 +179,13 @@ impl Agent {
         };
         let id = self.session().apply_compaction(plan, &summary)?;
         self.session().sync()?;
-        if self.hooks.wants("session_compact") {
-            let payload = json!({
-                "type": "session_compact", "compactionEntry": entry_json(&self.session(), &id)?,
-                "fromExtension": summary.from_hook, "fromHook": summary.from_hook,
-                "reason": reason, "willRetry": reason == OVERFLOW,
-            });
-            self.tell("session_compact", &payload, cancel).await;
-        }
+        let payload = || {
+            json!({
+                "compactionEntry": entry_json(&self.session(), &id), "fromExtension": summary.from_hook,
+                "fromHook": summary.from_hook, "reason": reason, "willRetry": reason == OVERFLOW,
+            })
+        };
+        self.tell_of("session_compact", payload, cancel).await;
         Ok(Applied::Done(id))
     }
 
@@ -262,26 +268,6 @@ impl Agent {
             now: self.session().now(),
             cancel,
         }
-    }
-
-    /// Asks extensions, who may not want it or bring a summary of their own.
-    async fn before_compact(
-        &self,
-        plan: &CompactionPlan,
-        focus: Option<&str>,
-        reason: &'static str,
-        cancel: &Cancel,
-    ) -> Result<Gate> {
-        const EVENT: &str = "session_before_compact";
-        if !self.hooks.wants(EVENT) {
-            return Ok(Gate::default());
-        }
-        let payload = json!({
-            "type": EVENT, "preparation": self.preparation_json(plan), "branchEntries": self.path_json()?,
-            "customInstructions": focus, "reason": reason, "willRetry": reason == OVERFLOW,
-            "model": self.model_json(),
-        });
-        Ok(self.hooks.gate(EVENT, &payload, cancel).await)
     }
 
     fn preparation_json(&self, plan: &CompactionPlan) -> Json {

@@ -215,10 +215,11 @@ impl Agent {
             }
             None => planned.plan_summary(&self.session(), &self.branch_summary_settings())?,
         };
-        let gate = self.before_tree(&planned, &covered, cancel).await?;
-        if let Some(name) = gate.cancelled_by {
-            return Ok(Applied::Cancelled(CancelledBy::Hook(name)));
-        }
+        let gate =
+            match self.gate("session_before_tree", || self.preparation(&planned, &covered), cancel).await? {
+                Applied::Done(gate) => gate,
+                Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+            };
         let (request, label) = changed_by_hooks(&planned, &gate);
         let summary = match summary_of_hook(&request, &gate) {
             Some(summary) => Some(summary),
@@ -239,19 +240,11 @@ impl Agent {
         settings
     }
 
-    async fn before_tree(
-        &self,
-        planned: &Move,
-        covered: &BranchSummaryPlan,
-        cancel: &Cancel,
-    ) -> Result<Gate> {
-        if !self.hooks.wants("session_before_tree") {
-            return Ok(Gate::default());
-        }
+    /// Describes a move for extensions.
+    fn preparation(&self, planned: &Move, covered: &BranchSummaryPlan) -> Result<Json> {
         let plan = &planned.plan;
         let (instructions, replace) = planned.summary.instructions();
-        let payload = json!({
-            "type": "session_before_tree",
+        Ok(json!({
             "targetId": plan.target.as_str(),
             "model": self.model_json(),
             "preparation": {
@@ -264,8 +257,7 @@ impl Agent {
                 "replaceInstructions": replace,
                 "label": planned.label,
             },
-        });
-        Ok(self.hooks.gate("session_before_tree", &payload, cancel).await)
+        }))
     }
 
     /// Makes the requested summary; none if it is not needed, or if the work was cancelled.
@@ -322,10 +314,8 @@ impl Agent {
             };
             self.tell_label(target, label.map(str::trim), old_label, cancel).await;
         }
-        if self.hooks.wants("session_tree") {
-            let payload = self.after_tree(&plan, old_leaf.as_ref(), done.summary_entry.as_ref(), summary)?;
-            self.tell("session_tree", &payload, cancel).await;
-        }
+        let payload = || self.after_tree(&plan, old_leaf.as_ref(), done.summary_entry.as_ref(), summary);
+        self.tell_of("session_tree", payload, cancel).await;
         Ok(Applied::Done(NavigationResult {
             moved: true,
             editor_text: plan.editor_text,
@@ -361,9 +351,8 @@ impl Agent {
         old_leaf: Option<&EntryId>,
         summary_entry: Option<&EntryId>,
         summary: Option<&NewBranchSummary>,
-    ) -> Result<Json> {
+    ) -> Json {
         let mut payload = json!({
-            "type": "session_tree",
             "newLeafId": self.session().leaf_id().map(|id| id.to_string()),
             "oldLeafId": old_leaf.map(EntryId::as_str),
             "targetId": plan.target.as_str(),
@@ -372,11 +361,11 @@ impl Agent {
             "aborted": false,
         });
         if let (Some(id), Some(summary)) = (summary_entry, summary) {
-            payload["summaryEntry"] = entry_json(&self.session(), id)?;
+            payload["summaryEntry"] = entry_json(&self.session(), id);
             payload["fromExtension"] = Json::Bool(summary.from_hook);
             payload["fromHook"] = Json::Bool(summary.from_hook);
         }
-        Ok(payload)
+        payload
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use session_tree::cherry_pick::{PickMode, PickPlan, PickRequest, PickWarning, Selection};
 use session_tree::{EntryId, ModelRef, Node, Session};
 
-use super::{Applied, PlannedIn, entries_json, entry_json, stopped};
+use super::{Applied, PlannedIn, entries_json, entry_json};
 use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::Result;
@@ -134,38 +134,24 @@ impl Agent {
         cancel: &Cancel,
     ) -> Result<Applied<CherryPicked>> {
         pick.planned_in.check(&self.session())?;
-        if self.hooks.wants(EVENT) {
-            let payload = self.pick_preparation(&pick)?;
-            let gate = self.hooks.gate(EVENT, &payload, cancel).await;
-            self.report_hook_failures();
-            if let Some(by) = stopped(&gate, cancel) {
-                return Ok(Applied::Cancelled(by));
-            }
-            let native =
-                gate.text("mode").map_or(pick.request.native, |mode| mode == PickMode::Native.name());
-            if native != pick.request.native {
-                let request = CherryPickRequest { native, ..pick.request };
-                pick = self.plan_cherry_pick(pick.source.as_ref(), &request)?;
-            }
-            if let Some(text) = gate.text("text") {
-                pick.set_text(&text);
-            }
-            pick.plan.extra.extend(self.extra_entries(&gate, EVENT));
+        let gate = match self.gate(EVENT, || self.pick_preparation(&pick), cancel).await? {
+            Applied::Done(gate) => gate,
+            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+        };
+        let native = gate.text("mode").map_or(pick.request.native, |mode| mode == PickMode::Native.name());
+        if native != pick.request.native {
+            let request = CherryPickRequest { native, ..pick.request };
+            pick = self.plan_cherry_pick(pick.source.as_ref(), &request)?;
         }
-        if cancel.is_cancelled() {
-            return Ok(Applied::Cancelled(super::CancelledBy::User));
+        if let Some(text) = gate.text("text") {
+            pick.set_text(&text);
         }
+        pick.plan.extra.extend(self.extra_entries(&gate, EVENT));
         let entries = self.session().apply_pick(&pick.plan)?;
         self.session().sync()?;
         let model = self.apply_copied_settings(&pick.plan);
-        if self.hooks.wants("session_cherry_pick") {
-            let payload = json!({
-                "type": "session_cherry_pick",
-                "mode": pick.request.mode(),
-                "entries": self.appended_json(&entries)?,
-            });
-            self.tell("session_cherry_pick", &payload, cancel).await;
-        }
+        let payload = || json!({"mode": pick.request.mode(), "entries": self.appended_json(&entries)});
+        self.tell_of("session_cherry_pick", payload, cancel).await;
         self.tell_news(cancel).await;
         Ok(Applied::Done(CherryPicked { entries, model }))
     }
@@ -173,7 +159,6 @@ impl Agent {
     fn pick_preparation(&self, pick: &CherryPick) -> Result<Json> {
         self.with_source(pick.source.as_ref(), |here, there| {
             Ok(json!({
-                "type": EVENT,
                 "preparation": {
                     "targetLeafId": here.leaf_id().as_ref().map(EntryId::as_str),
                     "sourceEntries": entries_json(there, &pick.plan.selected)?,
@@ -200,7 +185,7 @@ impl Agent {
         named
     }
 
-    pub(super) fn appended_json(&self, entries: &[EntryId]) -> Result<Vec<Json>> {
+    pub(super) fn appended_json(&self, entries: &[EntryId]) -> Vec<Json> {
         entries.iter().map(|id| entry_json(&self.session(), id)).collect()
     }
 

@@ -1,15 +1,17 @@
-//! `/fork`: a new session that goes on from an entry of this one.
+//! `/fork` and `/clone`: a new session that goes on from an entry of this one, or a copy of it.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use session_tree::{Destination, EntryId, ForkPlan, ForkPosition, Image, Options, Role, Session};
+use session_tree::{
+    Destination, EntryId, Error, ForkPlan, ForkPosition, Image, Options, Role, Session, fork_from,
+};
 
 use super::replace::Reason;
-use super::{Applied, PlannedIn};
+use super::{Applied, PlannedIn, Replaced};
 use crate::agent::Agent;
 use crate::cancel::Cancel;
-use crate::error::Result;
+use crate::error::{AgentError, Result};
 
 /// Where to fork, and where the new session goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,6 +62,16 @@ pub struct Forked {
     pub images: Vec<Image>,
 }
 
+/// A copy of all branches that is about to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CloneAll {
+    /// The place of the copy.
+    pub to: Destination,
+    file: PathBuf,
+    leaf: Option<EntryId>,
+    planned_in: PlannedIn,
+}
+
 impl Agent {
     /// Plans a fork. Changes nothing.
     ///
@@ -91,10 +103,8 @@ impl Agent {
             ForkPosition::Before => "before",
             ForkPosition::At => "at",
         };
-        let payload = json!({
-            "type": "session_before_fork", "entryId": fork.entry.as_str(), "position": position,
-        });
-        if let Applied::Cancelled(by) = self.may_leave("session_before_fork", &payload, cancel).await {
+        let payload = || Ok(json!({"entryId": fork.entry.as_str(), "position": position}));
+        if let Applied::Cancelled(by) = self.gate("session_before_fork", payload, cancel).await? {
             return Ok(Applied::Cancelled(by));
         }
         let mut new = self.session().fork(&fork.plan, fork.to, options)?;
@@ -112,6 +122,48 @@ impl Agent {
             editor_text: fork.plan.editor_text,
             images: fork.plan.images,
         }))
+    }
+
+    /// Plans a copy of the path to the leaf. Changes nothing; see [`Agent::fork`].
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::NothingToClone`] before the first entry.
+    pub fn plan_clone(&self, to: Option<Destination>) -> Result<Fork> {
+        let leaf = self.session().leaf_id().ok_or(AgentError::NothingToClone)?;
+        let entry = leaf.to_string();
+        self.plan_fork(&ForkRequest { entry, position: Some(ForkPosition::At), to, stay: false })
+    }
+
+    /// Plans a copy of all branches. Changes nothing; see [`Agent::clone_all`].
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::NothingToClone`] if there are no entries, [`Error::NotSaved`] if the session has no file.
+    pub fn plan_clone_all(&self, to: Destination) -> Result<CloneAll> {
+        let session = self.session();
+        if session.tree().is_empty() {
+            return Err(AgentError::NothingToClone);
+        }
+        let file = session.file().ok_or(Error::NotSaved)?.to_path_buf();
+        Ok(CloneAll { to, file, leaf: session.leaf_id(), planned_in: PlannedIn::of(&session) })
+    }
+
+    /// Copies all branches as planned, and continues in the copy.
+    pub async fn clone_all(
+        &mut self,
+        plan: CloneAll,
+        options: Options,
+        cancel: &Cancel,
+    ) -> Result<Applied<Replaced>> {
+        plan.planned_in.check(&self.session())?;
+        let payload = || Ok(json!({"entryId": plan.leaf.as_ref().map(EntryId::as_str), "position": "at"}));
+        if let Applied::Cancelled(by) = self.gate("session_before_fork", payload, cancel).await? {
+            return Ok(Applied::Cancelled(by));
+        }
+        let cwd = self.session().header().cwd().unwrap_or_default().into_owned();
+        let copy = fork_from(&plan.file, &cwd, plan.to, options, None)?;
+        Ok(Applied::Done(self.replace(copy, Reason::Fork, cancel).await?))
     }
 }
 

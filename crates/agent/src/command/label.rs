@@ -1,7 +1,7 @@
-//! `/label`: a name on an entry.
+//! `/label`, `/push` and `/name`: names of entries and of the session.
 
 use serde_json::json;
-use session_tree::{EntryId, Node, Role};
+use session_tree::{EntryId, Node, Role, push_label, spelled_name};
 
 use crate::agent::Agent;
 use crate::cancel::Cancel;
@@ -34,6 +34,22 @@ impl LabelPlan {
     }
 }
 
+/// What a name command would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamePlan {
+    /// The name the session would have.
+    pub name: Option<String>,
+    /// The name it has.
+    pub previous: Option<String>,
+}
+
+impl NamePlan {
+    /// Tells whether the session has this name already.
+    pub fn is_noop(&self) -> bool {
+        self.name == self.previous
+    }
+}
+
 impl Agent {
     /// Plans to label an entry. Changes nothing.
     ///
@@ -50,6 +66,16 @@ impl Agent {
         Ok(self.label_plan(node, request.label.as_deref()))
     }
 
+    /// Plans to remember the leaf as a place for `/pop`: a label for [`Agent::label`]. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::NothingToLabel`] if nothing was said yet.
+    pub fn plan_push(&self, name: &str) -> Result<LabelPlan> {
+        let node = self.said_last().ok_or(AgentError::NothingToLabel)?;
+        Ok(self.label_plan(node, Some(&push_label(name))))
+    }
+
     /// Labels an entry as planned. Returns the new entry, or none if there is nothing to change.
     pub async fn label(&mut self, plan: &LabelPlan, cancel: &Cancel) -> Result<Option<EntryId>> {
         if plan.is_noop() {
@@ -62,7 +88,7 @@ impl Agent {
         Ok(Some(id))
     }
 
-    pub(super) fn label_plan(&self, node: Node, label: Option<&str>) -> LabelPlan {
+    fn label_plan(&self, node: Node, label: Option<&str>) -> LabelPlan {
         let session = self.session();
         LabelPlan {
             target: session.tree().id(node),
@@ -96,5 +122,27 @@ impl Agent {
         let turn = tree.ancestors(session.leaf()?);
         let mut turn = turn.take_while(|node| tree.role(*node) != Some(Role::User));
         turn.find(|node| tree.role(*node) == Some(Role::Assistant))
+    }
+
+    /// Plans to name the session, spelled as files spell names; no name, or a blank one, takes it away. Changes nothing.
+    pub fn plan_name(&self, name: Option<&str>) -> NamePlan {
+        NamePlan { name: name.and_then(spelled_name), previous: self.session().name().map(str::to_owned) }
+    }
+
+    /// Names the session as planned. Returns the new entry, or none if there is nothing to change.
+    pub async fn name_session(&mut self, plan: &NamePlan, cancel: &Cancel) -> Result<Option<EntryId>> {
+        if plan.is_noop() {
+            return Ok(None);
+        }
+        let id = self.session().append_session_info(plan.name.as_deref().unwrap_or_default())?;
+        self.session().sync()?;
+        self.tell_name(plan.name.as_deref(), cancel).await;
+        self.tell_news(cancel).await;
+        Ok(Some(id))
+    }
+
+    /// Tells extensions that the session has another name.
+    pub(crate) async fn tell_name(&self, name: Option<&str>, cancel: &Cancel) {
+        self.tell_of("session_info_changed", || json!({"name": name}), cancel).await;
     }
 }

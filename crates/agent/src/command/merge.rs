@@ -198,16 +198,13 @@ impl Agent {
         let merged = self.session().apply_merge(&draft.plan)?;
         let Merged::Appended { entry, extra } = merged else { return Err(Error::StalePlan.into()) };
         self.session().sync()?;
-        if self.hooks.wants("session_merge") {
-            let payload = json!({
-                "type": "session_merge",
-                "mode": draft.request.with.name(),
-                "entry": entry_json(&self.session(), &entry)?,
-                "extraEntries": self.appended_json(&extra)?,
-                "fromExtension": merge.content.from_hook,
-            });
-            self.tell("session_merge", &payload, cancel).await;
-        }
+        let payload = || {
+            json!({
+                "mode": draft.request.with.name(), "entry": entry_json(&self.session(), &entry),
+                "extraEntries": self.appended_json(&extra), "fromExtension": merge.content.from_hook,
+            })
+        };
+        self.tell_of("session_merge", payload, cancel).await;
         self.tell_news(cancel).await;
         Ok(MergedBranch::Appended { entry, extra })
     }

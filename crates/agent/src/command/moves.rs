@@ -1,6 +1,8 @@
-//! `/switch`, `/branch-here`, `/back` and `/forward`: plans of moves of the leaf.
+//! `/switch`, `/branch-here`, `/back`, `/forward`, `/pop` and `/undo`: plans of moves of the leaf.
 
-use session_tree::{NavigationPlan, Session};
+use session_tree::cherry_pick::CHERRY_PICK;
+use session_tree::json::ValueRef;
+use session_tree::{Entry, NavigationPlan, Node, PopPlan, Position as Place, Role, Session};
 
 use super::history::Position;
 use crate::agent::{Agent, Move, Step, SummaryRequest};
@@ -15,6 +17,26 @@ pub struct MoveRequest {
     pub exact: bool,
     /// The summary of the branch that the leaf leaves.
     pub summary: SummaryRequest,
+}
+
+/// A request to go back to where a piece of work began, with a summary of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PopRequest {
+    /// A reference to an entry; without one, the last push of the path, or before its last prompt.
+    pub target: Option<String>,
+    /// The summary; without it a model writes one.
+    pub note: Option<String>,
+    /// What the model should pay attention to.
+    pub focus: Option<String>,
+}
+
+/// A planned pop.
+#[derive(Debug, Clone)]
+pub struct Pop {
+    /// The target, and the entries that are left behind.
+    pub plan: PopPlan,
+    /// The move, for [`Agent::go`].
+    pub movement: Move,
 }
 
 impl Agent {
@@ -80,4 +102,100 @@ impl Agent {
         }
         Ok(None)
     }
+
+    /// Plans to go back and leave a summary. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`session_tree::Error::NothingToPop`] if the path has neither a push nor a prompt.
+    pub fn plan_pop(&self, request: &PopRequest) -> Result<Pop> {
+        let target = request.target.as_deref().map(|reference| self.resolve(reference)).transpose()?;
+        let plan = self.session().plan_pop(target)?;
+        let summary = match (&request.note, &request.focus) {
+            (Some(note), _) => SummaryRequest::Note(note.clone()),
+            (None, Some(focus)) => SummaryRequest::Focus(focus.clone()),
+            (None, None) => SummaryRequest::Standard,
+        };
+        let movement = Move {
+            summary,
+            // The prompt is taken back too, so the summary tells of it.
+            summary_target: plan.new_leaf().cloned(),
+            ..Move::new(&self.session(), plan.navigation.clone())
+        };
+        Ok(Pop { plan, movement })
+    }
+
+    /// Plans to take back the last prompt of the path with all that followed, or a pick or merge that nothing
+    /// followed. Changes nothing; see [`Agent::go`].
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::NothingToUndo`] if the path has neither.
+    pub fn plan_undo(&self) -> Result<Move> {
+        let plan = match self.last_graft()? {
+            Some(graft) => self.plan_before(graft)?,
+            None => {
+                let prompt = self.last_prompt().ok_or(AgentError::NothingToUndo)?;
+                self.session().plan_pop(Some(prompt))?.navigation
+            }
+        };
+        Ok(Move::new(&self.session(), plan))
+    }
+
+    fn plan_before(&self, node: Node) -> Result<NavigationPlan> {
+        let session = self.session();
+        let tree = session.tree();
+        match tree.parent(node) {
+            Some(parent) => Ok(session.plan_exact_navigation(tree.id(parent).as_str())?),
+            None => session.plan_reset().ok_or(AgentError::NothingToUndo),
+        }
+    }
+
+    fn last_prompt(&self) -> Option<Node> {
+        let session = self.session();
+        let path = session.branch_path(Place::Leaf);
+        path.into_iter().rev().find(|node| session.tree().role(*node) == Some(Role::User))
+    }
+
+    /// Finds the first entry of the pick or merge that the path ends with.
+    fn last_graft(&self) -> Result<Option<Node>> {
+        let Some(last) = self.said_last() else { return Ok(None) };
+        let session = self.session();
+        let Some(graft) = graft_of(&session.entry_at(last)?) else { return Ok(None) };
+        let mut first = last;
+        for node in session.tree().ancestors(last).skip(1) {
+            // One pick may have made several entries.
+            if graft != Graft::Merge && graft_of(&session.entry_at(node)?).as_ref() == Some(&graft) {
+                first = node;
+            } else {
+                break;
+            }
+        }
+        Ok(Some(first))
+    }
+}
+
+/// What brought an entry here.
+#[derive(Debug, PartialEq, Eq)]
+enum Graft {
+    /// The pick of this time.
+    Pick(String),
+    Merge,
+}
+
+/// Tells whether a pick or a merge brought an entry here.
+pub(crate) fn is_grafted(entry: &Entry) -> bool {
+    graft_of(entry).is_some()
+}
+
+fn graft_of(entry: &Entry) -> Option<Graft> {
+    let details = entry.value()?.get("details");
+    if entry.body().merge().is_some() {
+        return Some(Graft::Merge);
+    }
+    let is_pick = |note: &ValueRef<'_>| note.get("kind").is_some_and(|kind| kind.is_str(CHERRY_PICK));
+    let note = details.filter(is_pick).or_else(|| entry.value()?.get("origin").filter(is_pick))?;
+    // The last step of a pick of a pick is the one that brought it here.
+    let step = note.get("via").and_then(|via| via.items().last()).unwrap_or(note);
+    Some(Graft::Pick(step.get("pickedAt")?.as_str()?.into_owned()))
 }

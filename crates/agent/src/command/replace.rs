@@ -1,4 +1,4 @@
-//! One session takes the place of another: what new, resume, import, fork and clone have in common.
+//! `/new`, `/resume` and `/import`: one session takes the place of another.
 //!
 //! before hook -> the new session is made -> shutdown of the old -> extensions are loaded anew -> start of the new
 //!
@@ -10,13 +10,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use session_tree::{ModelRef, Options, Session};
+use session_tree::{Destination, ModelRef, NewSession, Options, Session, import};
 
-use super::{Applied, History, stopped};
-use crate::agent::Agent;
+use super::fork::beside;
+use super::{Applied, History};
+use crate::agent::{Agent, Move};
 use crate::cancel::Cancel;
-use crate::error::Result;
+use crate::error::{AgentError, Result};
 use crate::extension::ExtensionBundle;
+use crate::hooks::Gate;
 use crate::turn::Turn;
 
 /// The extensions of a session while they are loaded.
@@ -60,6 +62,28 @@ pub struct Replacement {
     pub(super) reason: Reason,
 }
 
+/// An empty session to start.
+#[derive(Debug, Clone, Default)]
+pub struct NewRequest {
+    /// The header of the session; an empty working directory means the agent's.
+    pub new: NewSession,
+    /// The place of the session; the default is beside the old one.
+    pub to: Option<Destination>,
+    /// The name of the session.
+    pub name: Option<String>,
+}
+
+/// A file that is about to be imported.
+#[derive(Debug)]
+pub struct Import {
+    /// What is in it.
+    pub source: Session,
+    /// The file.
+    pub file: PathBuf,
+    /// The directory that its copy goes into; no file there is ever replaced.
+    pub directory: PathBuf,
+}
+
 /// Why a session takes the place of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
@@ -93,6 +117,61 @@ impl Agent {
         Ok(Replacement { session: options.open(file)?, reason: Reason::Resume })
     }
 
+    /// Plans to continue in an empty session, whose file is created with its first message. Changes nothing; see
+    /// [`Agent::replace_session`].
+    pub fn plan_new(&self, request: NewRequest, options: Options) -> Result<Replacement> {
+        let NewRequest { mut new, to, name } = request;
+        if new.cwd.is_empty() {
+            new.cwd = self.cwd.to_string_lossy().into_owned();
+        }
+        let mut session = match to.unwrap_or_else(|| beside(&self.session())) {
+            Destination::File(path) => options.create(path, new)?,
+            Destination::Directory(directory) => options.create_in(directory, new)?,
+            Destination::Memory => options.in_memory(new)?,
+        };
+        if let Some(name) = &name {
+            session.append_session_info(name)?;
+        }
+        Ok(Replacement { session, reason: Reason::New })
+    }
+
+    /// Plans to start over in the same file: the next prompt becomes a root. Changes nothing; see [`Agent::go`].
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::NothingBehind`] if the leaf is before the first entry already.
+    pub fn plan_new_here(&self) -> Result<Move> {
+        let plan = self.session().plan_reset().ok_or(AgentError::NothingBehind)?;
+        Ok(Move { summary_target: None, ..Move::new(&self.session(), plan) })
+    }
+
+    /// Plans to copy a session file into a directory of sessions and to go on in the copy. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// What [`Options::open_read_only`] refuses.
+    pub fn plan_import(&self, file: &Path, directory: &Path, options: Options) -> Result<Import> {
+        let source = options.open_read_only(file)?;
+        Ok(Import { source, file: file.to_path_buf(), directory: directory.to_path_buf() })
+    }
+
+    /// Copies the file as planned and goes on in the copy.
+    pub async fn import(
+        &mut self,
+        planned: Import,
+        options: Options,
+        cancel: &Cancel,
+    ) -> Result<Applied<Replaced>> {
+        if let Applied::Cancelled(by) = self.may_switch(Reason::Resume, Some(&planned.file), cancel).await? {
+            return Ok(Applied::Cancelled(by));
+        }
+        let copy = import(&planned.file, &planned.directory, &options)?;
+        let session = options.open(copy)?;
+        let replaced = self.replace(session, Reason::Resume, cancel).await?;
+        self.is_imported = true;
+        Ok(Applied::Done(replaced))
+    }
+
     /// Puts a session that was planned by [`Agent::plan_new`] or [`Agent::plan_resume`] into the place of this one.
     ///
     /// Model and working directory stay the agent's; [`Replaced`] tells what the session says of them. The thinking
@@ -107,9 +186,9 @@ impl Agent {
             Reason::New => None,
             Reason::Resume | Reason::Fork => session.file(),
         };
-        match self.may_switch(reason, target, cancel).await {
+        match self.may_switch(reason, target, cancel).await? {
             Applied::Cancelled(by) => Ok(Applied::Cancelled(by)),
-            Applied::Done(()) => Ok(Applied::Done(self.replace(session, reason, cancel).await?)),
+            Applied::Done(_) => Ok(Applied::Done(self.replace(session, reason, cancel).await?)),
         }
     }
 
@@ -153,25 +232,14 @@ impl Agent {
     }
 
     /// Asks extensions whether the session may be left for a new one, or for the one in a file.
-    pub(super) async fn may_switch(
+    async fn may_switch(
         &self,
         reason: Reason,
         target: Option<&Path>,
         cancel: &Cancel,
-    ) -> Applied<()> {
-        let payload = json!({
-            "type": "session_before_switch", "reason": reason.name(), "targetSessionFile": file_json(target),
-        });
-        self.may_leave("session_before_switch", &payload, cancel).await
-    }
-
-    pub(super) async fn may_leave(&self, event: &str, payload: &Json, cancel: &Cancel) -> Applied<()> {
-        let gate = self.hooks.gate(event, payload, cancel).await;
-        self.report_hook_failures();
-        match stopped(&gate, cancel) {
-            Some(by) => Applied::Cancelled(by),
-            None => Applied::Done(()),
-        }
+    ) -> Result<Applied<Gate>> {
+        let payload = || Ok(json!({"reason": reason.name(), "targetSessionFile": file_json(target)}));
+        self.gate("session_before_switch", payload, cancel).await
     }
 
     /// Puts a session into the place of the one at hand.

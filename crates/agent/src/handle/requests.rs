@@ -14,7 +14,7 @@ use crate::cancel::Cancel;
 use crate::command::{
     Applied, CherryPick, CherryPickRequest, CherryPicked, CloneAll, Export, ExportRequest, Fork, ForkRequest,
     Forked, Import, LabelPlan, LabelRequest, MergeBranchRequest, MergeDraft, MergedBranch, MoveRequest,
-    NamePlan, NewRequest, Pop, PopRequest, Popped, Reload, Replaced, Replacement, Undo, Undone,
+    NamePlan, NewRequest, Pop, PopRequest, Reload, Replaced, Replacement,
 };
 use crate::extension::{CommandRun, ExtensionBundle, ExtensionCommand};
 use crate::model::{Model, ThinkingLevel};
@@ -79,13 +79,9 @@ requests! {
     /// Plans a move to the position that the last move back left.
     plan_forward() -> Move = |agent, _cancel| agent.plan_forward();
     /// Plans to take back the last prompt, pick or merge.
-    plan_undo() -> Undo = |agent, _cancel| agent.plan_undo();
-    /// Takes back the last prompt, pick or merge.
-    undo(undo: Undo) -> Applied<Undone> = |agent, cancel| agent.undo(undo, cancel).await;
+    plan_undo() -> Move = |agent, _cancel| agent.plan_undo();
     /// Plans to go back to before a prompt with a summary.
     plan_pop(request: PopRequest) -> Pop = |agent, _cancel| agent.plan_pop(&request);
-    /// Goes back to before a prompt with a summary.
-    pop(pop: Pop) -> Applied<Popped> = |agent, cancel| agent.pop(pop, cancel).await;
     /// Writes the position of the leaf to the file, if a move was not followed by an append.
     keep_position() -> Option<EntryId> = |agent, _cancel| agent.keep_position();
 }

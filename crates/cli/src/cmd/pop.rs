@@ -55,12 +55,8 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if args.message.is_none() {
         work.choose_model().await?;
     }
-    let request = PopRequest {
-        target: args.to.clone(),
-        note: args.message.clone(),
-        focus: args.focus.clone(),
-        edit: args.edit,
-    };
+    let (target, note, focus) = (args.to.clone(), args.message.clone(), args.focus.clone());
+    let request = PopRequest { target, note, focus };
     let pop = work.agent.plan_pop(request).await?;
     let target = pop.plan.new_leaf().map_or_else(|| "the start".to_owned(), ToString::to_string);
     let left = pop.plan.abandoned().len();
@@ -76,23 +72,23 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         let change = noted(change, pop.plan.prompt());
         return Ok(Applied::Done(change.json(json(None, work.state()))?));
     }
-    let popped = match work.agent.pop(pop).unless(work.cancel).await? {
-        Applied::Done(popped) => popped,
+    let arrival = match work.agent.go(pop.movement).unless(work.cancel).await? {
+        Applied::Done(arrival) => arrival,
         Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
     };
-    let entry = popped.arrival.summary_entry;
+    let entry = arrival.summary_entry;
     let mut change = match &entry {
         Some(entry) => change.gives(entry.as_str()),
         None => change,
     };
     change = change.json(json(entry, work.state()))?;
     if !work.is_chat {
-        change = noted(change, popped.prompt.as_deref());
+        change = noted(change, arrival.editor_text.as_deref());
     }
     let effect = Effect::Moved {
-        prompt: popped.arrival.editor_text,
-        images: popped.arrival.images,
-        remembered: popped.prompt,
+        prompt: arrival.editor_text.clone().filter(|_| args.edit),
+        images: arrival.images,
+        remembered: arrival.editor_text,
     };
     Ok(Applied::Done(change.effect(effect)))
 }

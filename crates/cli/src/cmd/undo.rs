@@ -11,6 +11,6 @@ edited and sent again.")]
 pub(crate) struct Args {}
 
 pub(crate) async fn run(_: &Args, work: &mut Work<'_>) -> Outcome {
-    let planned = work.agent.plan_undo().await?.movement;
+    let planned = work.agent.plan_undo().await?;
     go(planned, MoveOutput::Prompt, work).await
 }

@@ -10,7 +10,7 @@ use super::{MergeDraft, MergeWith, conflicts};
 use crate::agent::{Agent, readable};
 use crate::cancel::Cancel;
 use crate::command::cherry_pick::session_json;
-use crate::command::{Applied, CancelledBy, entries_json, stopped};
+use crate::command::{Applied, CancelledBy, entries_json};
 use crate::error::{AgentError, Result};
 use crate::hooks::{Gate, given};
 use crate::summary::{MergePrompt, Unfinished, clipped_line};
@@ -32,10 +32,10 @@ impl Agent {
     pub async fn draft_merge(&self, mut draft: MergeDraft, cancel: &Cancel) -> Result<Applied<MergeDraft>> {
         draft.planned_in.check(&self.session())?;
         let Some(merge) = draft.merge() else { return Ok(Applied::Done(draft)) };
-        let gate = self.before_merge(&draft, merge, cancel).await?;
-        if let Some(by) = stopped(&gate, cancel) {
-            return Ok(Applied::Cancelled(by));
-        }
+        let gate = match self.gate(EVENT, || self.merge_preparation(&draft, merge), cancel).await? {
+            Applied::Done(gate) => gate,
+            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
+        };
         let mut content = match (text_of_hook(&gate), &draft.request.with) {
             (Some(text), MergeWith::Summary { .. } | MergeWith::Digest) => text,
             (None, MergeWith::Summary { focus }) => {
@@ -58,13 +58,9 @@ impl Agent {
         Ok(Applied::Done(draft))
     }
 
-    async fn before_merge(&self, draft: &MergeDraft, merge: &Merge, cancel: &Cancel) -> Result<Gate> {
-        if !self.hooks.wants(EVENT) {
-            return Ok(Gate::default());
-        }
-        let payload = self.with_source(draft.source.as_ref(), |here, there| {
+    fn merge_preparation(&self, draft: &MergeDraft, merge: &Merge) -> Result<Json> {
+        self.with_source(draft.source.as_ref(), |here, there| {
             Ok(json!({
-                "type": EVENT,
                 "preparation": {
                     "baseId": merge.base.as_ref().map(EntryId::as_str),
                     "sourceLeafId": merge.source_leaf.as_str(),
@@ -75,10 +71,7 @@ impl Agent {
                     "sourceSession": draft.source.is_some().then(|| session_json(there)),
                 },
             }))
-        })?;
-        let gate = self.hooks.gate(EVENT, &payload, cancel).await;
-        self.report_hook_failures();
-        Ok(gate)
+        })
     }
 
     /// Asks the model for a summary of the branch. `None`: cancelled.

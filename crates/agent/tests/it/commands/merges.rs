@@ -276,7 +276,7 @@ async fn an_undo_takes_a_merge_back() {
     let draft = drafted(&desk.agent, &merge("d", MergeWith::Text("x".into()))).await;
     written(&mut desk, &draft).await;
     let undo = desk.agent.plan_undo().unwrap();
-    desk.agent.undo(undo, &Cancel::new()).await.unwrap();
+    desk.agent.go(undo, &Cancel::new()).await.unwrap();
     assert_eq!(desk.leaf().as_deref(), Some("f"));
 }
 

@@ -87,9 +87,8 @@ async fn branching_here_takes_a_prompt_back_unless_the_entry_itself_is_meant() {
 async fn a_pop_takes_the_last_prompt_back_and_tells_of_all_that_it_brought() {
     let mut desk = Desk::draw(TWO, vec![Reply::Text("## Goal\nGo")]);
     let pop = desk.agent.plan_pop(&PopRequest::default()).unwrap();
-    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap().done().unwrap();
-    assert_eq!(popped.prompt.as_deref(), Some("Use Go"));
-    assert_eq!(popped.arrival.editor_text, None, "it goes into the history, not into the editor");
+    let popped = desk.agent.go(pop.movement, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!(popped.editor_text.as_deref(), Some("Use Go"));
     let [entry] = &desk.appended(TWO)[..] else { panic!("one entry") };
     assert_eq!((&entry["type"], &entry["parentId"]), (&json!("branch_summary"), &json!("b")));
     let asked = desk.model.asked(0).remove(0);
@@ -98,12 +97,12 @@ async fn a_pop_takes_the_last_prompt_back_and_tells_of_all_that_it_brought() {
 }
 
 #[tokio::test]
-async fn a_pop_with_own_words_asks_no_model_and_may_edit_the_prompt() {
+async fn a_pop_with_own_words_asks_no_model_and_gives_the_prompt() {
     let mut desk = Desk::draw(TWO, vec![]);
-    let request = PopRequest { note: Some("slow".into()), edit: true, ..PopRequest::default() };
+    let request = PopRequest { note: Some("slow".into()), ..PopRequest::default() };
     let pop = desk.agent.plan_pop(&request).unwrap();
-    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap().done().unwrap();
-    assert_eq!(popped.arrival.editor_text.as_deref(), Some("Use Go"));
+    let popped = desk.agent.go(pop.movement, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!(popped.editor_text.as_deref(), Some("Use Go"));
     assert!(desk.model.requests().is_empty());
     assert_eq!(desk.appended(TWO)[0]["summary"], "slow");
 }
@@ -118,8 +117,8 @@ async fn a_pop_goes_back_to_the_innermost_push() {
         desk.agent.prompt(crate::support::prompt(text), &Cancel::new()).await.unwrap();
     }
     let pop = desk.agent.plan_pop(&PopRequest::default()).unwrap();
-    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap().done().unwrap();
-    assert_eq!((popped.push.as_deref(), popped.prompt), (Some("parser"), None));
+    let popped = desk.agent.go(pop.movement, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!((pop.plan.push.as_deref(), popped.editor_text), (Some("parser"), None));
     let summary = desk.agent.session().leaf_entry().unwrap().unwrap();
     assert_eq!(summary.parent_id().unwrap(), "b");
     let asked = desk.model.asked(2).remove(0);
@@ -134,7 +133,7 @@ async fn a_pop_that_is_stopped_fails_or_is_not_wanted_changes_nothing() {
     let cancel = Cancel::new();
     let stop = cancel.clone();
     let stopper = tokio::spawn(async move { stop.cancel() });
-    let popped = desk.agent.pop(pop, &cancel).await.unwrap();
+    let popped = desk.agent.go(pop.movement, &cancel).await.unwrap();
     stopper.await.unwrap();
     assert_eq!(popped, Applied::Cancelled(CancelledBy::User));
     assert_eq!((desk.bytes(), desk.leaf().as_deref()), (before.clone(), Some("f")));
@@ -142,13 +141,13 @@ async fn a_pop_that_is_stopped_fails_or_is_not_wanted_changes_nothing() {
 
     let mut desk = Desk::draw(TWO, vec![Reply::Fails("half", refused())]);
     let pop = desk.agent.plan_pop(&PopRequest::default()).unwrap();
-    desk.agent.pop(pop, &Cancel::new()).await.unwrap_err();
+    desk.agent.go(pop.movement, &Cancel::new()).await.unwrap_err();
     assert_eq!((desk.bytes(), desk.leaf().as_deref()), (before.clone(), Some("f")));
     assert_eq!(desk.event("session_tree_end")["outcome"], "failed");
 
     let mut desk = Desk::with_hooks(TWO, vec![], refusing("session_before_tree"));
     let pop = desk.agent.plan_pop(&PopRequest::default()).unwrap();
-    let popped = desk.agent.pop(pop, &Cancel::new()).await.unwrap();
+    let popped = desk.agent.go(pop.movement, &Cancel::new()).await.unwrap();
     assert_eq!(popped, Applied::Cancelled(CancelledBy::Hook("guard".into())));
     assert_eq!((desk.bytes(), desk.leaf().as_deref()), (before, Some("f")));
 }
@@ -157,17 +156,17 @@ async fn a_pop_that_is_stopped_fails_or_is_not_wanted_changes_nothing() {
 async fn an_undo_takes_the_last_prompt_back_and_tells_how_to_come_back() {
     let mut desk = Desk::draw(TWO, vec![]);
     let undo = desk.agent.plan_undo().unwrap();
-    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap().done().unwrap();
-    assert_eq!(undone.arrival.editor_text.as_deref(), Some("Use Go"));
-    assert_eq!((desk.leaf().as_deref(), undone.came_from.as_ref().unwrap().as_str()), (Some("b"), "f"));
+    let undone = desk.agent.go(undo, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!(undone.editor_text.as_deref(), Some("Use Go"));
+    assert_eq!(desk.leaf().as_deref(), Some("b"));
     assert_eq!(desk.appended(TWO), [json!(null); 0]);
     assert_eq!(back(&mut desk).await.as_deref(), Some("f"));
 
     // A prompt that nobody answered is taken back too, and the first one leaves nothing.
     let mut desk = Desk::draw("a user hello", vec![]);
     let undo = desk.agent.plan_undo().unwrap();
-    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap().done().unwrap();
-    assert_eq!((desk.leaf(), undone.arrival.editor_text.as_deref()), (None, Some("hello")));
+    let undone = desk.agent.go(undo, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!((desk.leaf(), undone.editor_text.as_deref()), (None, Some("hello")));
     assert_eq!(desk.agent.plan_undo().unwrap_err().to_string(), "there is nothing to take back");
     assert_eq!(back(&mut desk).await.as_deref(), Some("a"));
 }

@@ -150,8 +150,8 @@ async fn an_undo_takes_a_whole_pick_back() {
     let request = CherryPickRequest { turn: true, ..native("f") };
     assert_eq!(apply(&mut desk, &request).await.entries.len(), 4);
     let undo = desk.agent.plan_undo().unwrap();
-    let undone = desk.agent.undo(undo, &Cancel::new()).await.unwrap().done().unwrap();
-    assert_eq!((desk.leaf().as_deref(), undone.arrival.editor_text), (Some("g"), None));
+    let undone = desk.agent.go(undo, &Cancel::new()).await.unwrap().done().unwrap();
+    assert_eq!((desk.leaf().as_deref(), undone.editor_text), (Some("g"), None));
 }
 
 #[tokio::test]
