@@ -17,7 +17,7 @@ mod work;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use session_tree::{Message, Session};
@@ -37,8 +37,8 @@ pub use crate::queue::Delivery;
 use crate::queue::{Job, Queue};
 use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::shared::{SessionGuard, SharedSession, Source, continues_from};
-use crate::tools::{SharedTools, ToolBox};
+use crate::shared::{SessionGuard, SharedSession, Source, continues_from, lock};
+use crate::tools::ToolBox;
 use crate::turn::{Effect, Input, Moment, Outcome, QueueMode, Turn};
 
 pub use choose::ChosenBy;
@@ -66,7 +66,7 @@ pub struct Agent {
     pub(crate) thinking: ThinkingLevel,
     /// The system prompt, from the next request on.
     pub system: String,
-    tools: SharedTools,
+    tools: Arc<Mutex<ToolBox>>,
     approver: Option<Arc<dyn Approver>>,
     approvals: Approvals,
     /// Variables that commands do not inherit, files that tools do not open, and text that their output does not contain.
@@ -101,7 +101,7 @@ impl Agent {
             model: None,
             thinking: ThinkingLevel::Off,
             system: String::new(),
-            tools: SharedTools::default(),
+            tools: Arc::default(),
             approver: None,
             approvals: Approvals::default(),
             secrets: Arc::default(),
@@ -144,7 +144,7 @@ impl Agent {
 
     /// Gives the model tools.
     pub fn with_tools(self, tools: ToolBox) -> Self {
-        self.tools.set(tools);
+        *lock(&self.tools) = tools;
         self
     }
 
@@ -233,7 +233,7 @@ impl Agent {
 
     /// Updates the state that handles read.
     pub(crate) fn publish_state(&self) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = AgentState {
+        *lock(&self.state) = AgentState {
             model: self.model.clone(),
             thinking: self.thinking,
             commands: self.commands.clone(),

@@ -5,12 +5,13 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::Value as Json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::permission::{Decision, Mode, Permissions, Reason, Rule, Verdict, always_rule};
+use crate::shared::lock;
 use crate::tool::{Effect, Preview};
 use crate::tools::ReadyCall;
 
@@ -105,18 +106,17 @@ impl Approvals {
     /// Sends requests here from now on.
     pub(crate) fn register(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
         let (send, receive) = mpsc::unbounded_channel();
-        *self.front_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(send);
+        *lock(&self.front_end) = Some(send);
         receive
     }
 
     /// Sends a request; false if no front end takes it.
     fn send(&self, request: ApprovalRequest) -> bool {
-        let front_end = self.front_end.lock().unwrap_or_else(PoisonError::into_inner);
-        front_end.as_ref().is_some_and(|sender| sender.send(request).is_ok())
+        lock(&self.front_end).as_ref().is_some_and(|sender| sender.send(request).is_ok())
     }
 
     pub(crate) fn permissions(&self) -> MutexGuard<'_, Permissions> {
-        self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.permissions)
     }
 
     async fn ask(&self, call: &ReadyCall, reason: Reason) -> Approval {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -17,7 +17,7 @@ use crate::agent::Submission;
 use crate::error::AgentError;
 use crate::hooks::HookFailure;
 use crate::model::{Answer, AnswerEvent, ModelError};
-use crate::shared::Source;
+use crate::shared::{Source, lock};
 use crate::tool::{ToolCall, ToolOutput};
 use crate::turn::Outcome;
 
@@ -198,10 +198,6 @@ impl Events {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Events {

@@ -8,7 +8,7 @@ mod requests;
 pub use requests::SystemPrompt;
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 use serde_json::Value as Json;
@@ -27,8 +27,8 @@ use crate::model::{Model, ThinkingLevel};
 use crate::permission::Rule;
 use crate::queue::{Delivery, Job, JobFuture, Queue, QueueText, Queued};
 use crate::secrets::Secrets;
-use crate::shared::{SessionGuard, SharedSession, Source};
-use crate::tools::{SharedTools, ToolBox};
+use crate::shared::{SessionGuard, SharedSession, Source, lock};
+use crate::tools::ToolBox;
 
 /// A message of an extension: the model reads it, people see it in its own colours.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,7 +150,7 @@ pub struct AgentHandle {
     pub(crate) session: SharedSession,
     pub(crate) queue: Queue,
     pub(crate) events: Events,
-    pub(crate) tools: SharedTools,
+    pub(crate) tools: Arc<Mutex<ToolBox>>,
     pub(crate) state: Arc<Mutex<AgentState>>,
     pub(crate) approvals: Approvals,
     pub(crate) source: Source,
@@ -235,7 +235,7 @@ impl AgentHandle {
     }
 
     pub(crate) fn lock_state(&self) -> MutexGuard<'_, AgentState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Registers as the front end that approves tool calls, in place of the one before.
@@ -385,7 +385,7 @@ impl AgentHandle {
 
     /// Gives the model other tools, from the next request on, also while a turn goes on.
     pub fn set_tools(&self, tools: ToolBox) {
-        self.tools.set(tools);
+        *lock(&self.tools) = tools;
     }
 
     /// Appends state of an extension; it never reaches a model.

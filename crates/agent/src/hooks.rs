@@ -10,11 +10,12 @@ pub mod events;
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value as Json;
 
 use crate::cancel::Cancel;
+use crate::shared::lock;
 
 pub(crate) use combine::given;
 pub use combine::{Gate, Trust};
@@ -115,7 +116,7 @@ impl Hooks {
 
     /// Takes the failures since the last call.
     pub fn take_failures(&self) -> Vec<HookFailure> {
-        std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.failures))
     }
 
     /// Returns all listeners of an event with their handlers, in the order in which they are asked.
@@ -128,7 +129,7 @@ impl Hooks {
     /// Stores that a handler failed, or that its answer cannot be used.
     pub(crate) fn report(&self, handler: &str, event: &str, message: String) {
         let failure = HookFailure { handler: handler.to_owned(), event: event.to_owned(), message };
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+        lock(&self.failures).push(failure);
     }
 }
 

@@ -5,14 +5,14 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use session_tree::Message;
 use tokio::sync::Notify;
 
 use crate::agent::{Agent, Submission};
 use crate::cancel::Cancel;
-use crate::shared::Source;
+use crate::shared::{Source, lock};
 use crate::turn::QueueMode;
 
 /// The time at which a queued message is sent.
@@ -265,15 +265,20 @@ impl Queue {
         self.state().items.extract_if(.., is_taken).filter_map(Item::into_message).collect()
     }
 
-    /// Waits for the next job that is not shown in the queue.
-    pub(crate) async fn next_job(&self) -> Job {
+    /// Waits until `take` finds something.
+    async fn until<T>(&self, take: impl Fn(&Self) -> Option<T>) -> T {
         loop {
             let arrived = self.0.arrived.notified();
-            if let Some(job) = self.try_next_job() {
-                return job;
+            if let Some(taken) = take(self) {
+                return taken;
             }
             arrived.await;
         }
+    }
+
+    /// Waits for the next job that is not shown in the queue.
+    pub(crate) async fn next_job(&self) -> Job {
+        self.until(Self::try_next_job).await
     }
 
     /// Returns the next job that is not shown in the queue.
@@ -284,13 +289,7 @@ impl Queue {
 
     /// Waits for the next job or prompt.
     pub(crate) async fn next(&self) -> NextWork {
-        loop {
-            let arrived = self.0.arrived.notified();
-            if let Some(next) = self.try_next() {
-                return next;
-            }
-            arrived.await;
-        }
+        self.until(Self::try_next).await
     }
 
     /// Returns the next job or prompt.
@@ -308,7 +307,7 @@ impl Queue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 }
 

@@ -96,7 +96,7 @@ impl SharedSession {
         // Compared before the assertion: a panic must not poison or hold the lock of the holder.
         let is_held = *self.holder() == me;
         assert!(!is_held, "the session is locked twice by one thread; this is a bug in the program");
-        let session = self.0.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = lock(&self.0.session);
         *self.holder() = me;
         SessionGuard { shared: self, session, source }
     }
@@ -121,11 +121,11 @@ impl SharedSession {
     }
 
     fn holder(&self) -> MutexGuard<'_, Option<ThreadId>> {
-        self.0.holder.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.holder)
     }
 
     fn news(&self) -> MutexGuard<'_, News> {
-        self.0.news.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.news)
     }
 }
 
@@ -167,6 +167,11 @@ impl fmt::Debug for SessionGuard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.session.fmt(f)
     }
+}
+
+/// Locks a value. One that a panic left behind is used as it is.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns true if the path to the leaf contains an entry. Without an entry, or if it does not exist, returns true.

@@ -26,7 +26,7 @@ mod work;
 mod write;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use self::built_in::BuiltIn;
 pub use self::read::{prompt_image, prompt_image_at};
@@ -137,22 +137,6 @@ impl ToolBox {
     fn unknown(&self, name: &str) -> String {
         let names: Vec<&str> = self.names().collect();
         format!("there is no tool `{name}`; the tools are: {}", names.join(", "))
-    }
-}
-
-/// The tools of an agent, which may change while it works; clones share them.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SharedTools(Arc<Mutex<ToolBox>>);
-
-impl SharedTools {
-    /// Looks at the tools for one step.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, ToolBox> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts other tools in their place.
-    pub(crate) fn set(&self, tools: ToolBox) {
-        *self.lock() = tools;
     }
 }
 

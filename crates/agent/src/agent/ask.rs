@@ -14,6 +14,7 @@ use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, answer_name};
 use crate::model::{Answer, Model, ModelError, Request, StopReason, Tap};
+use crate::shared::lock;
 use crate::turn::Input;
 
 impl Agent {
@@ -30,7 +31,7 @@ impl Agent {
         Ok(Request {
             system: self.system.clone(),
             messages: messages.filter(|message| message.role() != Role::System).collect(),
-            tools: self.tools.lock().specs(),
+            tools: lock(&self.tools).specs(),
             thinking: self.thinking,
             max_output: None,
             // Without a count by a service the estimate would miss the system prompt and the tools.

@@ -16,6 +16,7 @@ use crate::command::is_grafted;
 use crate::event::AgentEvent;
 use crate::hooks::given;
 use crate::permission::Caution;
+use crate::shared::lock;
 use crate::tool::{ToolCall, ToolOutput, ToolPlace};
 use crate::tools::ReadyCall;
 use crate::turn::Input;
@@ -31,7 +32,7 @@ impl Agent {
         let caution = self.take_caution();
         let agent = &*self;
         let is_concurrent: Vec<bool> = {
-            let tools = agent.tools.lock();
+            let tools = lock(&agent.tools);
             calls.iter().map(|call| tools.runs_concurrently(call)).collect()
         };
         let numbered: Vec<usize> = (0..calls.len()).collect();
@@ -156,7 +157,7 @@ impl Agent {
             }
             call.arguments = answer["input"].clone();
         }
-        let mut ready = self.tools.lock().check(call, self.tool_place(cancel.child()))?;
+        let mut ready = lock(&self.tools).check(call, self.tool_place(cancel.child()))?;
         ready.caution = caution;
         let approval = match &self.approver {
             Some(approver) => cancel.unless_cancelled(approver.approve(&ready)).await,

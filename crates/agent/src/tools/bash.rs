@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::arguments::Fields;
 use super::built_in::{BuiltIn, Work};
 use super::output::{self, MAX_BYTES};
-use super::shell::{self, Captured, End, Ran};
+use super::shell::{self, End, MAX_FILE, Ran};
 use super::work;
 use crate::tool::{ToolCall, ToolOutput, ToolPlace};
 
@@ -64,11 +64,11 @@ fn withheld_note(command: &str, place: &ToolPlace) -> Option<String> {
 }
 
 fn told(ran: &Ran, withheld: Option<String>) -> ToolOutput {
-    let mut text = ran.captured.capped.text.clone();
+    let mut text = ran.output.text.clone();
     if text.is_empty() {
         text.push_str("(no output)");
     }
-    if let Some(note) = left_out(&ran.captured) {
+    if let Some(note) = left_out(ran) {
         output::add_note(&mut text, &note);
     }
     if ran.left_behind {
@@ -83,7 +83,7 @@ fn told(ran: &Ran, withheld: Option<String>) -> ToolOutput {
         text.push_str(ended);
     }
     let output = if ended.is_some() { ToolOutput::error(text) } else { ToolOutput::text(text) };
-    match details(&ran.captured) {
+    match details(ran) {
         Some(details) => output.with_details(details),
         None => output,
     }
@@ -102,16 +102,16 @@ fn how_it_ended(end: End) -> Option<String> {
     }
 }
 
-fn left_out(captured: &Captured) -> Option<String> {
-    let capped = &captured.capped;
+fn left_out(ran: &Ran) -> Option<String> {
+    let capped = &ran.output;
     capped.cut_by?;
     let shown = if capped.is_partial {
         format!("The last {} of the output are shown", output::size(MAX_BYTES as u64))
     } else {
         format!("The last {} of {} lines are shown", capped.lines, capped.total_lines)
     };
-    Some(match &captured.full_output {
-        Some(path) if captured.is_file_cut => {
+    Some(match &ran.full_output {
+        Some(path) if capped.total_bytes > MAX_FILE => {
             format!("{shown}. The beginning of the output: {}", path.display())
         }
         Some(path) => format!("{shown}. Full output: {}", path.display()),
@@ -119,10 +119,10 @@ fn left_out(captured: &Captured) -> Option<String> {
     })
 }
 
-fn details(captured: &Captured) -> Option<Json> {
-    captured.capped.cut_by?;
-    let mut details = json!({"truncation": captured.capped.truncation()});
-    if let Some(path) = &captured.full_output {
+fn details(ran: &Ran) -> Option<Json> {
+    ran.output.cut_by?;
+    let mut details = json!({"truncation": ran.output.truncation()});
+    if let Some(path) = &ran.full_output {
         details["fullOutputPath"] = json!(path.to_string_lossy());
     }
     Some(details)

@@ -83,10 +83,19 @@ pub(crate) fn beginning(path: &ResolvedPath, most: u64) -> Result<Beginning, Fil
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == most {
-        let cut = std::str::from_utf8(&bytes).err().filter(|error| error.error_len().is_none());
-        bytes.truncate(cut.map_or(bytes.len(), |error| error.valid_up_to()));
+        drop_cut_character(&mut bytes);
     }
     Ok(Beginning { bytes, size })
+}
+
+/// Removes the beginning of a character whose rest is missing at the end.
+pub(super) fn drop_cut_character(bytes: &mut Vec<u8>) {
+    let last = bytes.len().saturating_sub(4);
+    let is_start = |byte: &u8| byte & 0xC0 != 0x80;
+    let start = bytes[last..].iter().rposition(is_start).map_or(bytes.len(), |at| last + at);
+    if std::str::from_utf8(&bytes[start..]).is_err_and(|error| error.error_len().is_none()) {
+        bytes.truncate(start);
+    }
 }
 
 fn expect_regular(kind: FileType) -> Result<(), FileError> {

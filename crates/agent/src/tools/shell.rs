@@ -15,6 +15,7 @@ mod logs;
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -23,14 +24,14 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
 use self::capture::Capture;
-pub(crate) use self::capture::Captured;
 pub use self::group::Group;
-pub(crate) use self::logs::is_own_output;
 #[cfg(test)]
 pub(crate) use self::logs::new_file as new_output_file;
+pub(crate) use self::logs::{MAX_FILE, is_own_output};
 use crate::cancel::Cancel;
 use crate::secrets::Secrets;
 use crate::tool::ToolPlace;
+use crate::tools::output::Capped;
 
 /// How long a command that was told to end may take.
 const GRACE: Duration = Duration::from_secs(5);
@@ -55,7 +56,10 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) end: End,
-    pub(crate) captured: Captured,
+    /// The end of its output.
+    pub(crate) output: Capped,
+    /// The file with its output, if the end is not all.
+    pub(crate) full_output: Option<PathBuf>,
     /// Whether processes that it left in the background had to be ended.
     pub(crate) left_behind: bool,
 }
@@ -80,7 +84,8 @@ pub(crate) async fn run(
     pump.drain().await;
     child.wait().await?;
     group.forget();
-    Ok(Ran { end, captured: pump.capture.finish().await, left_behind })
+    let (output, full_output) = pump.capture.finish().await;
+    Ok(Ran { end, output, full_output, left_behind })
 }
 
 /// Starts the command with `bash`, or with `sh` where there is no `bash`.

@@ -68,9 +68,9 @@ pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Tim
                 End::TimedOut(_) | End::Cancelled => None,
             },
             is_cancelled: ran.end == End::Cancelled,
-            is_cut: ran.captured.capped.cut_by.is_some(),
-            text: place.secrets.mask(&ran.captured.capped.text).into_owned(),
-            full: ran.captured.full_output,
+            is_cut: ran.output.cut_by.is_some(),
+            text: place.secrets.mask(&ran.output.text).into_owned(),
+            full: ran.full_output,
         },
         Err(error) => CommandOutput {
             // What shells say of a command that cannot be run.

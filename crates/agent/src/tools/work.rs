@@ -1,5 +1,9 @@
 //! Runs the blocking work of a tool on a separate thread that can be stopped.
 
+use std::fs::File;
+use std::io::{self, Read};
+
+use crate::cancel::Cancel;
 use crate::tool::{ToolOutput, ToolPlace};
 
 /// Runs `work` on a thread that may block. The work checks for itself whether it should stop; work that hangs in the
@@ -28,4 +32,19 @@ pub(crate) async fn run_to_the_end(
 /// The output of a call that was stopped before it had anything.
 pub(crate) fn cancelled() -> ToolOutput {
     ToolOutput::error("cancelled")
+}
+
+/// A file that ends with an error when the work should stop.
+pub(super) struct Cancellable<'a> {
+    pub(super) file: File,
+    pub(super) cancel: &'a Cancel,
+}
+
+impl Read for Cancellable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other("cancelled"));
+        }
+        self.file.read(buffer)
+    }
 }

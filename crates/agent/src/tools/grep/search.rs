@@ -1,14 +1,13 @@
 //! One search through many files.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
-use crate::cancel::Cancel;
 use crate::tool::ToolPlace;
 use crate::tools::output::Head;
+use crate::tools::work::Cancellable;
 use crate::tools::{ResolvedPath, files, output};
 
 /// The most characters of a line that are shown.
@@ -124,20 +123,5 @@ impl Sink for Lines<'_> {
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
         self.found.begins_group = true;
         Ok(true)
-    }
-}
-
-/// A file that ends with an error when the work should stop.
-struct Cancellable<'a> {
-    file: File,
-    cancel: &'a Cancel,
-}
-
-impl Read for Cancellable<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.cancel.is_cancelled() {
-            return Err(io::Error::other("cancelled"));
-        }
-        self.file.read(buffer)
     }
 }

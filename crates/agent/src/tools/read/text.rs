@@ -1,14 +1,15 @@
 //! Lines of a text file, read as a stream.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use serde_json::json;
 
 use super::Range;
 use crate::tool::{ToolOutput, ToolPlace};
+use crate::tools::files;
 use crate::tools::output::{self, Capped, CutBy, MAX_BYTES, MAX_LINES};
-use crate::tools::work;
+use crate::tools::work::{self, Cancellable};
 
 /// Up to this size the lines of a file are counted to the end.
 const COUNTED: u64 = 64 * 1024 * 1024;
@@ -32,10 +33,12 @@ struct Lines {
 /// Reads the wanted lines and says what is left out.
 pub(super) fn read(mut file: File, size: u64, range: Range, place: &ToolPlace) -> io::Result<ToolOutput> {
     skip_mark(&mut file)?;
-    let lines = take(BufReader::with_capacity(BUFFER, file), size, range, place)?;
+    let file = Cancellable { file, cancel: &place.cancel };
+    let lines = take(BufReader::with_capacity(BUFFER, file), size, range);
     if place.cancel.is_cancelled() {
         return Ok(work::cancelled());
     }
+    let lines = lines?;
     if lines.seen == 0 {
         return Ok(ToolOutput::text("[The file is empty.]"));
     }
@@ -55,65 +58,45 @@ fn skip_mark(file: &mut File) -> io::Result<()> {
     file.seek(io::SeekFrom::Start(skipped)).map(drop)
 }
 
-/// Goes through the file line by line, in pieces of the buffer: a line may be longer than memory.
-fn take(mut reader: impl BufRead, size: u64, range: Range, place: &ToolPlace) -> io::Result<Lines> {
-    let most = range.limit.unwrap_or(MAX_LINES).min(MAX_LINES);
+/// Goes through the file line by line. No more of a line is kept than can be shown.
+fn take(mut reader: impl BufRead, size: u64, range: Range) -> io::Result<Lines> {
+    let end = range.offset.saturating_add(range.limit.unwrap_or(MAX_LINES).min(MAX_LINES));
     let mut lines = Lines { is_counted: size <= COUNTED, ..Lines::default() };
-    let mut in_line = false;
+    let mut line = Vec::new();
     loop {
-        let buffer = reader.fill_buf()?;
-        if buffer.is_empty() {
+        line.clear();
+        if reader.by_ref().take(MAX_BYTES as u64 + 1).read_until(b'\n', &mut line)? == 0 {
             lines.is_counted = true;
             return Ok(lines);
         }
-        let end = memchr::memchr(b'\n', buffer).map(|at| at + 1);
-        let piece = &buffer[..end.unwrap_or(buffer.len())];
-        if !in_line {
-            lines.seen += 1;
+        lines.seen += 1;
+        if (range.offset..end).contains(&lines.seen) && lines.cut_by.is_none() {
+            lines.push(&line);
         }
-        let wanted = lines.seen >= range.offset && lines.seen - range.offset < most;
-        if wanted && lines.cut_by.is_none() {
-            lines.take_piece(piece, !in_line);
-        }
-        let done =
-            !lines.is_counted && (lines.cut_by.is_some() || lines.seen >= range.offset.saturating_add(most));
-        in_line = end.is_none();
-        let used = piece.len();
-        reader.consume(used);
-        if done || place.cancel.is_cancelled() {
+        if !lines.is_counted && (lines.cut_by.is_some() || lines.seen >= end) {
             return Ok(lines);
+        }
+        if !line.ends_with(b"\n") {
+            reader.skip_until(b'\n')?;
         }
     }
 }
 
 impl Lines {
-    fn take_piece(&mut self, piece: &[u8], begins: bool) {
-        let room = MAX_BYTES - self.bytes.len();
-        if piece.len() <= room {
-            self.bytes.extend_from_slice(piece);
-            self.taken += usize::from(begins);
+    fn push(&mut self, line: &[u8]) {
+        if self.bytes.len() + line.len() <= MAX_BYTES {
+            self.bytes.extend_from_slice(line);
+            self.taken += 1;
             return;
         }
         self.cut_by = Some(CutBy::Bytes);
-        let first = self.taken == 0 || (self.taken == 1 && !begins);
-        if first {
+        if self.taken == 0 {
             // A first line that is too long alone is better than nothing.
-            self.bytes.extend_from_slice(&piece[..char_end(piece, room)]);
-            self.taken = 1;
-            self.is_partial = true;
-        } else if !begins {
-            // The line was begun with earlier pieces: give it back.
-            let start = memchr::memrchr(b'\n', &self.bytes).map_or(0, |at| at + 1);
-            self.bytes.truncate(start);
-            self.taken -= 1;
+            self.bytes.extend_from_slice(&line[..MAX_BYTES]);
+            files::drop_cut_character(&mut self.bytes);
+            (self.taken, self.is_partial) = (1, true);
         }
     }
-}
-
-/// The last place up to `at` where a character begins.
-fn char_end(bytes: &[u8], at: usize) -> usize {
-    let inside = bytes[..=at.min(bytes.len() - 1)].iter().rev().take(4);
-    at - inside.take_while(|&&byte| byte & 0xC0 == 0x80).count().min(at)
 }
 
 fn shown(lines: &Lines, size: u64, range: Range) -> ToolOutput {

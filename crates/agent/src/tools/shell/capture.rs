@@ -25,17 +25,6 @@ enum Kept {
     Failed,
 }
 
-/// What a command said.
-#[derive(Debug)]
-pub(crate) struct Captured {
-    /// The end of it.
-    pub(crate) capped: Capped,
-    /// The file with all of it, if the end is not all.
-    pub(crate) full_output: Option<PathBuf>,
-    /// Whether even the file has only the beginning.
-    pub(crate) is_file_cut: bool,
-}
-
 impl Capture {
     /// The end of what was said so far.
     pub(crate) fn so_far(&self) -> Capped {
@@ -54,11 +43,10 @@ impl Capture {
         self.tail.trim();
     }
 
-    pub(super) async fn finish(self) -> Captured {
-        let capped = self.tail.capped();
-        let is_file_cut = capped.total_bytes > MAX_FILE;
+    /// Returns the end of what was said, and the file with all of it if the end is not all.
+    pub(super) async fn finish(self) -> (Capped, Option<PathBuf>) {
         let kept = tokio::task::spawn_blocking(move || self.file.keep()).await;
-        Captured { capped, full_output: kept.ok().flatten(), is_file_cut }
+        (self.tail.capped(), kept.ok().flatten())
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
 
 /// The most bytes of output in one file.
-pub(super) const MAX_FILE: u64 = 32 * 1024 * 1024;
+pub(crate) const MAX_FILE: u64 = 32 * 1024 * 1024;
 /// The most bytes of all files together.
 const MAX_TOTAL: u64 = 256 * 1024 * 1024;
 /// The age at which a file is removed.
