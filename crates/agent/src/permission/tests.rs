@@ -306,6 +306,11 @@ fn a_command_that_is_not_simple_matches_no_rule_that_allows() {
     ] {
         assert_eq!(world.run(command), Ask, "{trick}: {command}");
     }
+}
+
+#[test]
+fn quotes_comments_and_arguments_that_expand_stay_parts_of_a_simple_command() {
+    let world = world("allow bash(cargo *)\nallow bash(echo *)");
     for (trick, command) in [
         ("quotes", "'cargo' \"test\" 'a; rm x' \"&& rm x\""),
         ("escapes", "c\\argo test \\; rm x \\| sh"),
