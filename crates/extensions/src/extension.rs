@@ -1,4 +1,4 @@
-//! One extension: a handler of hooks, and whatever it has registered.
+//! One extension: a handler of hooks, with registrations, and components that it draws.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,10 +8,8 @@ use offshoot_agent::hooks::{Handler, HookFuture};
 use offshoot_agent::tool::Tool;
 use serde_json::{Value as Json, json};
 
-use crate::component::{Component, lines};
 use crate::handle::{Handle, Kind};
-use crate::registry::Registry;
-use crate::tool::ExtensionTool;
+use crate::registry::{ExtensionTool, Registry};
 
 /// An extension that is loaded. Clones are the same extension; when the last one is dropped, its thread ends.
 #[derive(Clone)]
@@ -46,7 +44,7 @@ impl Extension {
         self.handle.disabled()
     }
 
-    /// Runs a command. What comes back is a prompt that the command wants to be sent, if it does.
+    /// Runs a command. It may return a prompt to send.
     ///
     /// # Errors
     ///
@@ -62,14 +60,7 @@ impl Extension {
         Ok(answer["prompt"].as_str().map(str::to_owned))
     }
 
-    /// Completes what is typed behind a command: value, label and description of every possibility.
-    pub async fn complete_argument(&self, name: &str, prefix: &str) -> Result<Vec<Json>, String> {
-        let payload = json!({"name": name, "prefix": prefix});
-        let answer = self.call(Kind::Screen, "completions", &payload, None).await?;
-        Ok(answer["items"].as_array().cloned().unwrap_or_default())
-    }
-
-    /// Does what a key is for.
+    /// Runs the shortcut of a key.
     pub async fn press(&self, key: &str, cancel: &Cancel) -> Result<(), String> {
         self.call(Kind::Command, "shortcut", &json!({"key": key}), Some(cancel)).await.map(drop)
     }
@@ -188,4 +179,53 @@ impl Handler for Extension {
     ) -> HookFuture<'a> {
         Box::pin(self.call_listeners(event, vec![listener], payload, cancel))
     }
+}
+
+/// A part of the screen that an extension draws.
+///
+/// Lines may have escape codes for colours and are never wider than what was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// The number that [`Notice::Redraw`](crate::host::Notice::Redraw) names.
+    pub id: u64,
+    /// The extension that draws it.
+    pub extension: Extension,
+}
+
+impl Component {
+    /// Draws the component.
+    ///
+    /// # Errors
+    ///
+    /// The error; the component should not be drawn again.
+    pub async fn render(&self, width: u16) -> Result<Vec<String>, String> {
+        let answer = self.ask("component.render", json!({"id": self.id, "width": width})).await?;
+        Ok(lines(&answer, width))
+    }
+
+    /// Sends a key, as a terminal spells it. Returns true if the component has ended itself.
+    pub async fn input(&self, data: &str) -> Result<bool, String> {
+        let answer = self.ask("component.input", json!({"id": self.id, "data": data})).await?;
+        Ok(answer["done"].as_bool().unwrap_or(false))
+    }
+
+    /// Closes a component that waits for an answer, as if it had answered nothing.
+    pub async fn close(&self) -> Result<(), String> {
+        self.ask("component.close", json!({"id": self.id})).await.map(drop)
+    }
+
+    async fn ask(&self, doing: &str, payload: Json) -> Result<Json, String> {
+        self.extension.call(Kind::Screen, doing, &payload, None).await
+    }
+}
+
+/// Reads the lines of an answer; lines that are too wide are cut.
+pub(crate) fn lines(answer: &Json, width: u16) -> Vec<String> {
+    let list = answer["lines"].as_array().into_iter().flatten().filter_map(Json::as_str);
+    list.map(|line| crate::width::truncate(line, usize::from(width), "")).collect()
+}
+
+/// Returns the value of a key, or nothing if it is missing or null.
+pub(crate) fn given<'a>(values: &'a Json, key: &str) -> Option<&'a Json> {
+    values.get(key).filter(|value| !value.is_null())
 }

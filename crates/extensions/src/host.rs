@@ -22,7 +22,7 @@ use offshoot_agent::queue::Delivery;
 use offshoot_agent::secrets::Secrets;
 use offshoot_agent::shared::continues_from;
 use parking_lot::{Mutex, MutexGuard};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use session_tree::{EntryId, Message, Options, Session};
 use tokio::sync::oneshot;
@@ -80,7 +80,8 @@ pub struct State {
 }
 
 /// The kind of front end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// A user at a terminal.
     Tui,
@@ -88,17 +89,6 @@ pub enum Mode {
     Json,
     /// One prompt, one answer.
     Print,
-}
-
-impl Mode {
-    /// Returns the name that extensions read.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Mode::Tui => "tui",
-            Mode::Json => "json",
-            Mode::Print => "print",
-        }
-    }
 }
 
 /// Something that an extension wants from the front end.

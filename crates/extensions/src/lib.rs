@@ -13,8 +13,6 @@
 // Without the engine nothing answers the handles of extensions.
 #![cfg_attr(not(feature = "engine"), allow(dead_code, unused_imports))]
 
-mod command;
-mod component;
 pub mod discover;
 #[cfg(feature = "engine")]
 mod engine;
@@ -30,7 +28,6 @@ mod registry;
 mod source;
 #[cfg(feature = "engine")]
 mod strip;
-mod tool;
 mod width;
 #[cfg(feature = "engine")]
 mod worker;
@@ -38,8 +35,7 @@ mod worker;
 #[path = "worker/absent.rs"]
 mod worker;
 
-pub use component::Component;
-pub use extension::{Drawing, Extension};
+pub use extension::{Component, Drawing, Extension};
 pub use limits::Limits;
 pub use load::{Extensions, LoadError, LoadOptions};
 pub use registry::{CommandSpec, RegisteredTool, Registry, ShortcutSpec};

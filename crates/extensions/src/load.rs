@@ -1,6 +1,7 @@
 //! Loading extensions, and what all of them together have registered.
 
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,12 +13,12 @@ use offshoot_agent::hooks::events::{EVENTS, optional_fields};
 use offshoot_agent::tool::Tool;
 use serde_json::{Map, Value as Json, json};
 
-use crate::command::LoadedCommand;
 use crate::discover::FoundExtension;
 use crate::extension::Extension;
 use crate::handle::{Bus, Handle, Kind};
 use crate::host::Host;
 use crate::limits::Limits;
+use crate::registry::LoadedCommand;
 use crate::worker;
 
 /// How extensions are loaded.
@@ -31,7 +32,7 @@ pub struct LoadOptions {
     pub flags: Map<String, Json>,
 }
 
-/// The extensions of one agent, in the order in which they were loaded.
+/// The extensions of one agent, a slice in the order in which they were loaded.
 #[derive(Debug, Clone, Default)]
 pub struct Extensions {
     list: Vec<Extension>,
@@ -66,19 +67,9 @@ impl Extensions {
         (Extensions { list }, errors)
     }
 
-    /// Returns the extensions, in the order in which they were loaded.
-    pub fn iter(&self) -> impl Iterator<Item = &Extension> {
-        self.list.iter()
-    }
-
     /// Returns the extension of that name.
-    pub fn get(&self, name: &str) -> Option<&Extension> {
+    pub fn named(&self, name: &str) -> Option<&Extension> {
         self.list.iter().find(|extension| extension.name() == name)
-    }
-
-    /// Returns true if no extension is loaded.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
     }
 
     /// Makes the hooks of an agent.
@@ -116,6 +107,14 @@ impl Extensions {
     pub fn owner_of_tool(&self, name: &str) -> Option<&Extension> {
         let has = |one: &&Extension| one.registry().tools.iter().any(|tool| tool.spec.name == name);
         self.list.iter().rev().find(has)
+    }
+}
+
+impl Deref for Extensions {
+    type Target = [Extension];
+
+    fn deref(&self) -> &[Extension] {
+        &self.list
     }
 }
 

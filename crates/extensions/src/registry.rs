@@ -1,9 +1,18 @@
-//! The registrations of an extension: commands, tools, keys, flags, renderers, and the events it listens to.
+//! The registrations of an extension (commands, tools, keys, flags, renderers, events), and how the agent calls them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use offshoot_agent::cancel::Cancel;
+use offshoot_agent::extension::{CommandFuture, CompletionFuture, ExtensionCommand};
+use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::ToolSpec;
+use offshoot_agent::tool::{Effect, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use crate::extension::{Extension, given};
+use crate::handle::{Kind, Progress};
 
 /// The registrations of one extension.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -60,4 +69,97 @@ pub struct ShortcutSpec {
     pub key: String,
     /// Its description.
     pub description: String,
+}
+
+/// A command of an extension, as the agent calls it.
+#[derive(Debug)]
+pub(crate) struct LoadedCommand {
+    pub(crate) extension: Extension,
+    pub(crate) spec: CommandSpec,
+}
+
+impl ExtensionCommand for LoadedCommand {
+    fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    fn description(&self) -> &str {
+        &self.spec.description
+    }
+
+    fn complete<'a>(&'a self, prefix: &'a str) -> CompletionFuture<'a> {
+        Box::pin(async move {
+            if !self.spec.completes {
+                return Vec::new();
+            }
+            let payload = json!({"name": self.spec.name, "prefix": prefix});
+            let call = self.extension.call(Kind::Screen, "completions", &payload, None);
+            // An answer after the next key is of no use.
+            let answer = tokio::time::timeout(self.extension.handle.limits.screen, call).await;
+            let answer = answer.ok().and_then(Result::ok).unwrap_or_default();
+            let items = answer["items"].as_array().into_iter().flatten();
+            items.filter_map(|item| item["value"].as_str().map(str::to_owned)).collect()
+        })
+    }
+
+    fn run<'a>(&'a self, arguments: &'a str, _: &'a AgentHandle, cancel: &'a Cancel) -> CommandFuture<'a> {
+        Box::pin(self.extension.run_command(&self.spec.name, arguments, cancel))
+    }
+}
+
+/// A tool of an extension, as the agent calls it.
+#[derive(Debug)]
+pub(crate) struct ExtensionTool {
+    pub(crate) extension: Extension,
+    pub(crate) tool: RegisteredTool,
+}
+
+impl ExtensionTool {
+    async fn answer(&self, call: &ToolCall, place: &ToolPlace) -> Result<ToolOutput, String> {
+        let payload = json!({"name": call.name, "call": call.id, "args": call.arguments});
+        let progress = place.progress.clone();
+        let watch: Progress = Arc::new(move |so_far| progress(output(&so_far)));
+        self.extension.handle.progress.lock().insert(call.id.clone(), watch);
+        let doing = format!("tool {}", call.name);
+        let answer = self.extension.call(Kind::Event, &doing, &payload, Some(&place.cancel)).await;
+        self.extension.handle.progress.lock().remove(&call.id);
+        answer.map(|answer| output(&answer))
+    }
+}
+
+impl Tool for ExtensionTool {
+    fn spec(&self) -> ToolSpec {
+        self.tool.spec.clone()
+    }
+
+    fn effect(&self, _: &Json) -> Effect {
+        Effect::Other(format!(
+            "the tool `{}` of the extension `{}`",
+            self.tool.spec.name,
+            self.extension.name()
+        ))
+    }
+
+    fn runs_concurrently(&self, _: &Json) -> bool {
+        self.tool.concurrent
+    }
+
+    fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a> {
+        Box::pin(async move {
+            self.answer(&call, place).await.unwrap_or_else(|message| ToolOutput::error(first_line(&message)))
+        })
+    }
+}
+
+/// Models get what went wrong, not where in the source.
+fn first_line(message: &str) -> &str {
+    message.split("\n    at ").next().unwrap_or(message)
+}
+
+fn output(answer: &Json) -> ToolOutput {
+    ToolOutput {
+        content: answer["content"].as_array().cloned().unwrap_or_default(),
+        details: given(answer, "details").cloned(),
+        is_error: answer["isError"].as_bool().unwrap_or(false),
+    }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -229,7 +230,12 @@ impl Worker {
                 self.stops.insert(op, stop.clone());
                 let is_in_event = self.is_in_event(arguments["call"].as_u64());
                 let work = ops::start(&self.engine.shared, &name, arguments, is_in_event, stop);
-                self.ops.push(Box::pin(async move { (op, work.await) }));
+                let mut work: Op = Box::pin(async move { (op, work.await) });
+                // The agent receives a request before the answer of the handler that made it.
+                if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                    work = Box::pin(std::future::ready(done));
+                }
+                self.ops.push(work);
             }
             Request::Stop { op } => {
                 if let Some(stop) = self.stops.get(&op) {

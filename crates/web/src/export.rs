@@ -9,7 +9,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use session_tree::json::ValueRef;
-use session_tree::{Body, Entry, FileOps, Kind, Node, Role, Session};
+use session_tree::{Body, Entry, FileOps, Inclusion, Kind, Node, Role, Session};
 use session_view::{Filter, Outline, OutlineRow, RowStyle, Stats, TurnStats, TurnWalk, is_failure};
 
 use crate::card::Card;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::page::outline_options;
 use crate::parts::{Bodies, Parts};
 use crate::rows::{Columns, TurnNumbers, View, position, turn_numbers};
-use crate::{ExportOptions, Progress, contexts, wire};
+use crate::{ExportOptions, Progress, wire};
 
 /// The part of the page that a script shows.
 pub(crate) struct Export<'e> {
@@ -232,7 +232,7 @@ impl<'e> Export<'e> {
                 .map(|(node, label)| (position(all, *node), label.text.as_str(), label.set_at.as_millis()))
                 .collect(),
             branches: branches.collect(),
-            contexts: contexts::starts(session, all)?,
+            contexts: context_starts(session, all)?,
         };
         Ok(self.parts.write_json("rest", ("from", &0), &data)?)
     }
@@ -250,4 +250,38 @@ fn graft(entry: &Entry) -> &'static str {
         Body::BranchSummary { .. } => "summary",
         _ => "pick",
     }
+}
+
+/// How many entries of paths are read for all contexts together, newest tips first.
+const CONTEXT_BUDGET: usize = 4_000_000;
+
+/// Lists ends of paths whose context does not begin with the first entry, with the entry it begins with.
+fn context_starts(session: &Session, all: &Outline) -> Result<Vec<(usize, usize)>> {
+    let mut found = Vec::new();
+    let mut left = CONTEXT_BUDGET;
+    let leaf = session.leaf();
+    let tips = session_view::tips_by_activity(session.tree()).into_iter().filter(|tip| Some(*tip) != leaf);
+    for end in leaf.into_iter().chain(tips) {
+        if left == 0 {
+            break;
+        }
+        let Some(start) = context_start(session, end, &mut left)? else { continue };
+        if let (Some(end), Some(start)) = (all.position_of(end), all.position_of(start)) {
+            found.push((end, start));
+        }
+    }
+    Ok(found)
+}
+
+/// Finds the first entry of a path that is in its context; none if that is where the path begins.
+fn context_start(session: &Session, end: Node, left: &mut usize) -> Result<Option<Node>> {
+    let projection = session.projection(session.position_of(end)?)?;
+    *left = left.saturating_sub(projection.path.len());
+    let is_summary =
+        |inclusion: Inclusion| matches!(inclusion, Inclusion::Summary | Inclusion::SystemCheckpoint);
+    let Some(summary) = projection.items.iter().find(|item| is_summary(item.inclusion)) else {
+        return Ok(None);
+    };
+    let first = projection.items.iter().find(|item| !is_summary(item.inclusion)).unwrap_or(summary);
+    Ok(Some(first.source))
 }

@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 mod card;
-mod contexts;
 mod error;
 mod entry_text;
 mod export;

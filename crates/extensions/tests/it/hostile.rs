@@ -39,9 +39,9 @@ async fn limited(hostile: &str, trusted: bool, event: Duration) -> Stage {
 
 /// Fires an event at it. What it answered, after its neighbour has been asked too.
 async fn fired(stage: &Stage) -> Result<Json, String> {
-    let hostile = stage.extensions.get("hostile").unwrap().clone();
+    let hostile = stage.extensions.named("hostile").unwrap().clone();
     let answer = Handler::call(&hostile, "x", &json!({}), &Cancel::new()).await;
-    let neighbour = stage.extensions.get("neighbour").unwrap().clone();
+    let neighbour = stage.extensions.named("neighbour").unwrap().clone();
     let fine = Handler::call(&neighbour, "x", &json!({}), &Cancel::new()).await;
     assert_eq!(fine, Ok(json!({"neighbour": "fine"})));
     answer
@@ -52,7 +52,7 @@ fn assert_disabled(stage: &Stage, reason: &str) {
         stage.troubles().into_iter().find(|trouble| trouble.disabled).expect("it is put out of use");
     assert_eq!((trouble.extension.as_str(), trouble.doing.as_str()), ("hostile", "event x"));
     assert!(trouble.message.contains(reason), "{trouble}");
-    assert!(!stage.extensions.get("hostile").unwrap().wants("x"), "it is not called again");
+    assert!(!stage.extensions.named("hostile").unwrap().wants("x"), "it is not called again");
 }
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn endless_recursion_is_an_exception() {
     let stage = beside(include_str!("../fixtures/hostile/recursion.ts"), true).await;
     let error = fired(&stage).await.unwrap_err();
     assert!(error.contains("call stack"), "{error}");
-    assert_eq!(stage.extensions.get("hostile").unwrap().disabled(), None, "it did no harm");
+    assert_eq!(stage.extensions.named("hostile").unwrap().disabled(), None, "it did no harm");
 }
 
 #[tokio::test]
@@ -211,7 +211,7 @@ async fn who_merely_speaks_of_memory_is_not_at_its_end() {
     for _ in 0..2 {
         assert!(fired(&stage).await.unwrap_err().starts_with("CUDA out of memory"));
     }
-    assert_eq!(stage.extensions.get("hostile").unwrap().disabled(), None);
+    assert_eq!(stage.extensions.named("hostile").unwrap().disabled(), None);
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn timers_that_were_cleared_do_not_count() {
     let stage =
         Setup { limits, ..Setup::default() }.with(&[("hostile.ts", text), ("neighbour.ts", NEIGHBOUR)]).await;
     assert_eq!(fired(&stage).await, Ok(Json::Null));
-    assert_eq!(stage.extensions.get("hostile").unwrap().disabled(), None);
+    assert_eq!(stage.extensions.named("hostile").unwrap().disabled(), None);
 }
 
 /// Runs a tool whose call is stopped, or has to wait for events that together take longer than one may.
@@ -285,7 +285,7 @@ async fn a_flood_of_what_others_should_hear_is_refused() {
         while !stage.project().join("busy").exists() {
             tokio::task::yield_now().await;
         }
-        let hostile = stage.extensions.get("hostile").unwrap().clone();
+        let hostile = stage.extensions.named("hostile").unwrap().clone();
         let answer = Handler::call(&hostile, "x", &json!({}), &Cancel::new()).await;
         std::fs::write(stage.project().join("go"), "").unwrap();
         answer

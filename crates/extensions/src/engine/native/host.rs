@@ -11,8 +11,8 @@ use tracing::{debug, error, info, trace, warn};
 
 use super::{Answer, count_sent, count_shown, json as spelled, said, text, unknown};
 use crate::CONSOLE;
-use crate::component::given;
 use crate::engine::Shared;
+use crate::extension::given;
 use crate::host::{Host, HostEvent, Mode, Notice};
 use crate::registry::Registry;
 
@@ -24,7 +24,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
     match name {
         "info" => {
             return spelled(json!({
-                "mode": host.mode.name(),
+                "mode": host.mode,
                 "hasUI": host.mode == Mode::Tui,
                 "cwd": host.cwd.to_string_lossy(),
                 "configDir": host.config_dir.to_string_lossy(),

@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 use session_tree::{Draft, Entry, Kind, NewBranchSummary, Node, Position, Session};
 
 use super::{Answer, count_sent, json as spelled, said, text, unknown};
-use crate::component::given;
 use crate::engine::Shared;
+use crate::extension::given;
 
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     if matches!(name, "appendCustom" | "appendMessage" | "append" | "branchWithSummary") {
