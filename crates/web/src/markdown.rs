@@ -42,14 +42,11 @@ pub(crate) enum Token<'t> {
 
 macro_rules! tags {
     ($($tag:ident = $name:literal,)*) => {
-        /// The elements that Markdown becomes.
+        /// The elements that Markdown becomes, in the order of their numbers in the page.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Tag { $(#[doc = $name] $tag,)* }
 
         impl Tag {
-            /// All elements, in the order of the numbers that stand for them in the page.
-            pub(crate) const ALL: &'static [Tag] = &[$(Tag::$tag,)*];
-
             /// Returns the name of the element.
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Tag::$tag => $name,)* }
@@ -79,19 +76,9 @@ tags! {
 }
 
 impl Tag {
-    /// Returns the number that stands for the element in the page.
-    fn number(self) -> i64 {
-        Self::ALL.iter().position(|tag| *tag == self).map_or(0, |at| at as i64 + 1)
-    }
-
-    /// Returns the element of a heading that stands below so many others; the page itself has the first two levels.
+    /// Returns the element of a heading below `depth` others; the page itself has the first two levels.
     fn of_heading(depth: usize) -> Self {
-        match depth {
-            0 => Tag::H3,
-            1 => Tag::H4,
-            2 => Tag::H5,
-            _ => Tag::H6,
-        }
+        [Tag::H3, Tag::H4, Tag::H5, Tag::H6][depth.min(3)]
     }
 }
 
@@ -117,7 +104,7 @@ fn write_token(out: &mut Json, token: &Token<'_>) {
     };
     match token {
         Token::Text(text) => write_string(out, text),
-        Token::Open(tag) => push_integer(out, tag.number()),
+        Token::Open(tag) => push_integer(out, *tag as i64 + 1),
         Token::Close(_) => out.push(b'0'),
         Token::Break => out.put("-1"),
         Token::Rule => out.put("-2"),
