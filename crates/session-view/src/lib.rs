@@ -3,6 +3,7 @@
 //! - [`outline()`] prints the tree; an [`Outline`] gives it row by row, with filters, folds and a [`Search`].
 //! - [`branches()`] lists the branches, [`branch_table`] with statistics, and [`compare`] shows what two of them did.
 //! - [`Stats`] counts entries, turns, tools, tokens and cost.
+//! - [`numbers`] formats tokens, bytes, money and counts.
 //! - [`resolve`] finds the entry that a short reference such as `@label`, `leaf~2` or `branch:3` names.
 //! - With the feature `serde` rows, branches, statistics and comparisons implement `serde::Serialize`, with `schema` also
 //!   `schemars::JsonSchema`.
@@ -29,6 +30,7 @@
 mod branches;
 mod comparison;
 mod node_set;
+pub mod numbers;
 mod outline;
 mod reference;
 mod stats;

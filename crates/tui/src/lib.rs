@@ -29,7 +29,6 @@ pub mod help;
 mod input;
 pub mod keys;
 mod layout;
-pub mod numbers;
 pub mod paint;
 mod spinner;
 pub mod theme;
@@ -53,6 +52,7 @@ pub mod app;
 
 pub use crossterm;
 pub use ratatui;
+pub use session_view::numbers;
 
 #[cfg(test)]
 mod tests;

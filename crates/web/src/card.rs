@@ -3,10 +3,11 @@
 //! stats, branches -> **card** -> template
 
 use session_tree::{Node, Role, Session, Timestamp};
+use session_view::numbers::{count, money, tokens};
 use session_view::{Branch, Stats};
 
 use crate::error::Result;
-use crate::text::{head, money, plural, short};
+use crate::text::head;
 
 /// How many branches the card lists.
 const MOST_BRANCHES: usize = 12;
@@ -86,7 +87,7 @@ impl Card {
             facts: facts(figures),
             branches: listed.map(|branch| BranchLine::of(session, branch)).collect::<Result<_>>()?,
             more_branches: visible().count().saturating_sub(MOST_BRANCHES),
-            branch_count: plural(visible().count(), "branch", "branches"),
+            branch_count: count(visible().count(), "branch"),
             tips: branches.iter().map(Tip::of).collect(),
             leaf_name: current.clone().map(|branch| branch.name.clone()).next().unwrap_or_default(),
         })
@@ -124,7 +125,7 @@ impl BranchLine {
             Branch { ends_in_error: true, .. } => "ended in an error, then abandoned".into(),
             Branch { .. } => "abandoned".into(),
         };
-        let size = plural(branch.turns, "prompt", "prompts");
+        let size = count(branch.turns, "prompt");
         Ok(Self { tip: in_address(branch.tip_id.as_str()), name: branch.name.clone(), state, fate, size })
     }
 }
@@ -181,8 +182,8 @@ fn facts(figures: &Stats) -> Vec<Fact> {
     ];
     let usage = figures.usage;
     if usage.total > 0 {
-        let note = format!("{} in, {} out", short(usage.sent()), short(usage.output));
-        facts.push(fact("Tokens", short(usage.total), note));
+        let note = format!("{} in, {} out", tokens(usage.sent()), tokens(usage.output));
+        facts.push(fact("Tokens", tokens(usage.total), note));
     }
     if usage.cost > 0.0 {
         facts.push(fact("Cost", money(usage.cost), String::new()));

@@ -121,32 +121,6 @@ pub(crate) fn push_number(out: &mut Json, number: f64) {
     }
 }
 
-/// Shortens a number by the rules of the chat, which this crate does not know: `950`, `1.2k`, `52k`, `1.3M`.
-pub(crate) fn short(number: u64) -> String {
-    let value = number as f64;
-    match number {
-        ..1_000 => number.to_string(),
-        1_000..9_950 => format!("{:.1}k", value / 1e3),
-        9_950..999_500 => format!("{:.0}k", value / 1e3),
-        _ => format!("{:.1}M", value / 1e6),
-    }
-}
-
-/// Writes an amount of money by the rules of the chat: `$0.004`, `$0.12`, `$12.30`.
-pub(crate) fn money(dollars: f64) -> String {
-    match dollars {
-        0.0 => "$0.00".to_owned(),
-        0.0..0.000_5 => "<$0.001".to_owned(),
-        0.000_5..0.01 => format!("${dollars:.3}"),
-        _ => format!("${dollars:.2}"),
-    }
-}
-
-/// Shows a number of things: `1 entry`, `2 entries`.
-pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
 /// Returns the first characters of a text, and whether that is all of it.
 pub(crate) fn head(text: &str, limit: usize) -> (&str, bool) {
     if text.len() <= limit {
@@ -157,6 +131,3 @@ pub(crate) fn head(text: &str, limit: usize) -> (&str, bool) {
         None => (text, true),
     }
 }
-
-#[cfg(test)]
-mod tests;

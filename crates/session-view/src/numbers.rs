@@ -1,4 +1,4 @@
-//! Numbers as a person reads them: tokens, bytes, money, counts. The same in the chat and in commands.
+//! Numbers as a person reads them: tokens, bytes, money, counts. The same in the chat, in commands and in exports.
 
 /// Writes a number of tokens: `950`, `1.2k`, `52k`, `1.3M`.
 pub fn tokens(count: u64) -> String {

@@ -4,7 +4,6 @@ use super::*;
 
 #[test]
 fn numbers_are_short() {
-    // The page of an export has the same rules and the same examples.
     assert_eq!(
         [950, 1_234, 9_960, 52_000, 999_940, 1_300_000].map(tokens),
         ["950", "1.2k", "10k", "52k", "1.0M", "1.3M"]
