@@ -155,9 +155,9 @@ impl Approvals {
 
     /// Returns the rule that would allow this call and similar ones; none if the user would still be asked.
     fn rule(&self, call: &ReadyCall, reason: &Reason) -> Option<Rule> {
-        // A call that is shown out of caution is allowed already; places of secrets are asked about each time.
-        let rule =
-            always_rule(call).filter(|_| !matches!(reason, Reason::Caution(_) | Reason::OpensSecrets(_)))?;
+        // A call that is shown because of its provenance is allowed already; places of secrets are asked about each time.
+        let rule = always_rule(call)
+            .filter(|_| !matches!(reason, Reason::Provenance(_) | Reason::OpensSecrets(_)))?;
         let mut permissions = self.permissions().clone();
         permissions.rules.push(rule.clone());
         (permissions.judge_call(call).decision == Decision::Allow).then_some(rule)
@@ -186,7 +186,7 @@ fn about(call: &ReadyCall, reason: &Reason) -> String {
     let what = what(&call.effect, &without_rules);
     match reason {
         Reason::Rule(_) => format!("asked because of {reason}\n{what}"),
-        Reason::MayConcern(_) | Reason::Caution(_) | Reason::OpensSecrets(_)
+        Reason::MayConcern(_) | Reason::Provenance(_) | Reason::OpensSecrets(_)
             if !what.contains(&reason.to_string()) =>
         {
             format!("asked because {reason}\n{what}")

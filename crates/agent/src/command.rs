@@ -30,7 +30,7 @@ pub use fork::{CloneAll, Fork, ForkRequest, Forked};
 pub use history::History;
 pub use label::{LabelPlan, LabelRequest, NamePlan};
 pub use merge::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
-pub(crate) use moves::is_grafted;
+pub(crate) use moves::is_picked_or_merged;
 pub use moves::{MoveRequest, Pop, PopRequest};
 pub use replace::{Import, NewRequest, Reload, ReloadFuture, Replaced, Replacement};
 

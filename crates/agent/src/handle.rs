@@ -63,7 +63,7 @@ impl CustomMessage {
     /// Spells it as a message of a conversation.
     pub(crate) fn to_message(&self, time: Timestamp) -> Result<Message> {
         let message = Message::custom(&self.custom_type, self.content.clone()).display(self.display);
-        let message = message.details(self.details.clone()).time(time).build();
+        let message = message.details(self.details.clone()).build().with_time(time);
         // Checked now: the message may be queued before it is appended.
         Ok(Message::parse(message.raw())?)
     }

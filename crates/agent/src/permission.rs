@@ -60,18 +60,20 @@ pub enum Mode {
 
 /// Why the next calls of tools deserve a closer look: the model has just read what may come from strangers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caution {
+pub enum ProvenanceWarning {
     /// The session was imported, and no tool was called since.
     Imported,
     /// Another branch was merged or a part of it picked, and no tool was called since.
-    Grafted,
+    PickedOrMerged,
 }
 
-impl fmt::Display for Caution {
+impl fmt::Display for ProvenanceWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Caution::Imported => "it is the first since the session was imported",
-            Caution::Grafted => "it is the first since another branch was merged or picked from",
+            ProvenanceWarning::Imported => "it is the first since the session was imported",
+            ProvenanceWarning::PickedOrMerged => {
+                "it is the first since another branch was merged or picked from"
+            }
         })
     }
 }
@@ -114,7 +116,7 @@ pub enum Reason {
     /// It changes a file of a git directory, such as a hook, which git runs.
     ChangesGit(PathBuf),
     /// It would be allowed, but deserves a closer look.
-    Caution(Caution),
+    Provenance(ProvenanceWarning),
     /// Somebody should be asked, but everything is allowed.
     EverythingAllowed(Box<Reason>),
     /// Somebody should be asked, but nobody is there.
@@ -138,7 +140,7 @@ impl fmt::Display for Reason {
             Reason::OpensCredentials(path) => write!(f, "{} holds credentials", path.display()),
             Reason::OpensSecrets(path) => write!(f, "{} may hold secrets", path.display()),
             Reason::ChangesGit(path) => write!(f, "it changes {} in a git directory", path.display()),
-            Reason::Caution(caution) => caution.fmt(f),
+            Reason::Provenance(provenance) => provenance.fmt(f),
             Reason::EverythingAllowed(reason) => write!(f, "everything is allowed ({reason})"),
             Reason::NobodyToAsk(reason) => write!(f, "nobody can be asked ({reason})"),
         }
@@ -191,8 +193,8 @@ impl Permissions {
 
     /// Judges a call by the paths that its tool will open.
     pub fn judge_call(&self, ready: &ReadyCall) -> Verdict {
-        let ReadyCall { call, effect, place, caution, .. } = ready;
-        self.with_caution(*caution, self.judge_resolved(&call.name, effect, &place.paths, &place.cwd))
+        let ReadyCall { call, effect, place, provenance, .. } = ready;
+        self.with_provenance(*provenance, self.judge_resolved(&call.name, effect, &place.paths, &place.cwd))
     }
 
     fn judge_resolved(&self, tool: &str, effect: &Effect, paths: &[ResolvedPath], cwd: &Path) -> Verdict {
@@ -207,10 +209,10 @@ impl Permissions {
         self.with_mode(verdict)
     }
 
-    fn with_caution(&self, caution: Option<Caution>, verdict: Verdict) -> Verdict {
-        match (caution, verdict.decision, self.mode) {
-            (Some(caution), Decision::Allow, Mode::AskFor) => {
-                Verdict { decision: Decision::Ask, reason: Reason::Caution(caution) }
+    fn with_provenance(&self, provenance: Option<ProvenanceWarning>, verdict: Verdict) -> Verdict {
+        match (provenance, verdict.decision, self.mode) {
+            (Some(provenance), Decision::Allow, Mode::AskFor) => {
+                Verdict { decision: Decision::Ask, reason: Reason::Provenance(provenance) }
             }
             _ => verdict,
         }

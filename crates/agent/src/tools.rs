@@ -38,7 +38,7 @@ pub(crate) use self::shell::new_output_file;
 pub(crate) use self::user::{CommandOutput, command_message};
 pub use self::user::{UserCommand, run_user_command};
 use crate::model::ToolSpec;
-use crate::permission::Caution;
+use crate::permission::ProvenanceWarning;
 use crate::tool::{Effect, Preview, Tool, ToolCall, ToolOutput, ToolPlace};
 
 /// A set of tools, each with its own name, in the order in which models see them.
@@ -125,7 +125,7 @@ impl ToolBox {
             })
         });
         place.paths = resolved.collect::<Result<_, _>>()?;
-        Ok(ReadyCall { effect, tool: Arc::clone(&slot.tool), call, place, caution: None })
+        Ok(ReadyCall { effect, tool: Arc::clone(&slot.tool), call, place, provenance: None })
     }
 
     /// Tells whether a call may run while other calls of the same answer run; see [`Tool::runs_concurrently`].
@@ -150,7 +150,7 @@ pub struct ReadyCall {
     /// Where it runs, with the paths that it names.
     pub place: ToolPlace,
     /// Why a person should look at the call even if a rule allows it.
-    pub caution: Option<Caution>,
+    pub provenance: Option<ProvenanceWarning>,
     tool: Arc<dyn Tool>,
 }
 

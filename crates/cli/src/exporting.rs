@@ -70,7 +70,7 @@ impl Export {
                 };
                 let plan = session.plan_extract(what)?;
                 session.write_extract(&plan, &self.header, out)?;
-                Ok(plan.entries().len())
+                Ok(plan.entries.len())
             }
         }
     }

@@ -20,7 +20,7 @@ use offshoot_agent::settings::{LockWait, Settings};
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
 use offshoot_tui::app::Signals;
-use session_tree::json::string_len;
+use session_tree::json::write_string;
 use session_tree::{Error, LONGEST_LINE, Session};
 
 pub(crate) use mistyped::{closest_command, names_command_after_print};
@@ -186,7 +186,9 @@ impl Args {
         let is_typed = piped.is_empty();
         let parts: Vec<String> = [piped, words].into_iter().filter(|part| !part.is_empty()).collect();
         let text = parts.join("\n\n");
-        let length = string_len(&text);
+        let mut literal = String::new();
+        write_string(&mut literal, &text);
+        let length = literal.len() as u64;
         if length > LONGEST_LINE {
             return Err(Error::EntryTooLong { length, limit: LONGEST_LINE }.into());
         }

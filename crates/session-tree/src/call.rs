@@ -6,7 +6,7 @@ use crate::kind::{Kind, Role};
 use crate::tree::{Node, Tree};
 
 /// The greatest distance between a result and the answer with its call. Only results of calls made together and
-/// bookkeeping stand between them.
+/// bookkeeping are between them.
 const MAX_DISTANCE: usize = 256;
 /// The greatest length of a path, a pattern or a name in a description.
 const MAX_NAME: usize = 200;

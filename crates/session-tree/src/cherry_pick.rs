@@ -1,11 +1,10 @@
-//! Grafts: what was said on another branch, or in another session, brought under the leaf; and pops.
+//! Cherry-picks: entries of another branch, or of another session, copied under the leaf.
 //!
 //! session, source -> **plan** -> **apply**
 //!
-//! A pick copies entries: quoted below a line that names their origin, or natively as messages. A merge
-//! brings one text about a whole branch, with a note of where that branch ended. A pop goes back and leaves a
-//! summary. Planning changes nothing; applying appends at the leaf with one write. The source is never changed,
-//! copied tool calls are never run, no file is looked at and no model is asked.
+//! Entries are quoted below a line that names their origin, or copied natively as messages. Planning changes nothing;
+//! applying appends at the leaf with one write. The source is never changed, copied tool calls are never run, and
+//! neither files nor models are used.
 
 mod item;
 mod native;
@@ -18,7 +17,7 @@ mod unit;
 mod warning;
 
 use crate::context::{ContextEdits, message_of, path_edits};
-use crate::draft::Draft;
+use crate::draft::{Draft, Spelling};
 use crate::entry::{Entry, Envelope, Message};
 use crate::error::Result;
 use crate::id::EntryId;
@@ -29,8 +28,8 @@ use crate::tree::Node;
 
 pub use item::PickItem;
 pub use plan::{PickMode, PickPlan, PickRequest};
-pub use provenance::CHERRY_PICK;
 pub(crate) use provenance::session_json;
+pub use provenance::{CHERRY_PICK, pick_origin};
 pub(crate) use quote::{Attribution, spoken};
 pub use selection::Selection;
 pub(crate) use target::{CommonAncestor, Target, touched};
@@ -44,12 +43,12 @@ pub(crate) struct MessageReader<'s> {
 }
 
 impl<'s> MessageReader<'s> {
-    /// Reads what the entries say themselves.
+    /// Reads the messages as the entries store them.
     pub(crate) fn verbatim(session: &'s Session) -> Self {
         Self { session, edits: ContextEdits::default() }
     }
 
-    /// Reads what the entries contribute to the context, as edits among `nodes` leave it.
+    /// Reads the messages with the context edits among `nodes` applied.
     pub(crate) fn edited(session: &'s Session, nodes: &[Node]) -> Result<Self> {
         Ok(Self { session, edits: path_edits(session, nodes.iter().copied())? })
     }
@@ -59,11 +58,11 @@ impl<'s> MessageReader<'s> {
     }
 }
 
-/// Returns the message that a draft will contribute, read as the engine reads the line it becomes.
+/// Returns the message that a draft will contribute to the context.
 pub(crate) fn message_of_draft(draft: &Draft) -> Option<Message> {
     let (id, timestamp) = (EntryId::from("draft"), Timestamp::from_millis(0));
     let mut line = Vec::new();
-    draft.write_line(&mut line, &id, None, timestamp);
+    draft.write_spelled(&mut line, &id, None, timestamp, &Spelling::Id);
     line.pop();
     let doc = Doc::parse(line).ok()?;
     let raw = doc.shared_text();

@@ -1,17 +1,17 @@
-//! Compaction: which part of a path a summary would replace, and how that summary is put together.
+//! Compaction: plans which part of a path a summary replaces, and builds the text of that summary.
 //!
 //! A side branch of the walk: path -> context -> **compaction plan** -> a new entry
 //!
-//! A plan is a value: it says what to summarise, what to keep and what the tokens were. Asking a model for the
-//! summary is the application's business; it hands the answer to [`CompactionPlan::summary_text`]. Planning never writes.
+//! The application asks a model for the summary and passes the answer to [`CompactionPlan::summary_text`]. Planning
+//! never writes.
 
 mod append;
 mod cut;
 
-use crate::context::{ContextItem, Selected, path_edits};
+use crate::context::{ContextEntries, ContextItem, path_edits};
 use crate::entry::{Body, Entry, Message};
 use crate::error::{Error, Result};
-use crate::estimate::{CharsPerToken, Estimator};
+use crate::estimate::estimate_tokens;
 use crate::file_ops::FileOps;
 use crate::id::{EntryId, Stamp};
 use crate::kind::{Kind, Role};
@@ -20,16 +20,16 @@ use crate::tree::Node;
 
 use cut::{Cut, Row};
 
-/// What stands between the summary of the history and that of the turn that was cut in two.
+/// The text between the summary of the history and that of a split turn.
 const SPLIT_TURN: &str = "\n\n---\n\n**Turn Context (split turn):**\n\n";
 
-/// What stands for the history when there is none to summarise.
+/// The text in place of an empty history.
 const NO_HISTORY: &str = "No prior history.";
 
-/// When to compact, and how much to keep.
+/// Settings of compaction: when to compact, and how much to keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompactionSettings {
-    /// Whether to compact without being asked.
+    /// True to compact automatically.
     pub enabled: bool,
     /// The tokens of the model's window to leave free.
     pub reserve_tokens: u64,
@@ -43,12 +43,12 @@ impl Default for CompactionSettings {
     }
 }
 
-/// Tells whether a context of this size leaves too little of a window of `context_window` tokens.
+/// Returns true if a context of this size leaves too little of a window of `context_window` tokens.
 pub fn should_compact(tokens: u64, context_window: u64, settings: &CompactionSettings) -> bool {
     settings.enabled && tokens.saturating_add(settings.reserve_tokens) > context_window
 }
 
-/// What a compaction would do.
+/// A planned compaction.
 #[derive(Debug, Clone)]
 pub struct CompactionPlan {
     session: Stamp,
@@ -58,9 +58,9 @@ pub struct CompactionPlan {
     pub first_kept: EntryId,
     /// The messages that the summary replaces, with their entries, oldest first.
     pub messages_to_summarize: Vec<(Node, Message)>,
-    /// The beginning of the turn that the cut goes through, to be summarised apart; empty if it goes through none.
+    /// The beginning of the turn that the cut splits, to be summarised separately; empty if it splits none.
     pub turn_prefix: Vec<(Node, Message)>,
-    /// The entry that began the turn that the cut goes through.
+    /// The entry that began the split turn.
     pub turn_start: Option<Node>,
     /// The tokens of the whole context before compaction.
     pub tokens_before: u64,
@@ -71,10 +71,10 @@ pub struct CompactionPlan {
 }
 
 impl CompactionPlan {
-    /// Puts the stored text of the summary together: the parts that a model wrote, then the lists of files.
+    /// Builds the stored text of the summary: the parts that a model wrote, then the lists of files.
     ///
-    /// `history` is what the model made of the messages to summarise; without any, the previous summary stands for
-    /// it. `prefix` is what it made of the turn prefix, and counts only if a turn is split.
+    /// `history` is the model's summary of the messages to summarise; the previous summary replaces it if there are
+    /// none. `prefix` is the summary of the turn prefix, and is used only if a turn is split.
     pub fn summary_text(&self, history: Option<&str>, prefix: Option<&str>) -> String {
         let previous = self.previous_summary.as_deref().filter(|summary| !summary.is_empty());
         let mut text = history.or(previous).unwrap_or(NO_HISTORY).to_owned();
@@ -86,14 +86,9 @@ impl CompactionPlan {
         text
     }
 
-    /// Tells whether the cut goes through a turn.
+    /// Returns true if the cut splits a turn.
     pub fn is_split_turn(&self) -> bool {
         self.turn_start.is_some()
-    }
-
-    /// Returns the `details` that the compaction stores, as JSON.
-    pub fn details_json(&self) -> String {
-        self.file_ops.details_json()
     }
 }
 
@@ -111,48 +106,32 @@ impl Session {
 
     /// Plans a compaction of the path to an entry, as [`Session::plan_compaction`] does for the leaf.
     pub fn plan_compaction_at(&self, at: Node, settings: &CompactionSettings) -> Result<CompactionPlan> {
-        self.plan_compaction_with(at, settings, &CharsPerToken)
-    }
-
-    /// Plans a compaction of the path to an entry, with tokens counted by `estimator`.
-    pub fn plan_compaction_with(
-        &self,
-        at: Node,
-        settings: &CompactionSettings,
-        estimator: &dyn Estimator,
-    ) -> Result<CompactionPlan> {
         if self.tree().kind(self.check_node(at)?) == Kind::Compaction {
             return Err(Error::AlreadyCompacted);
         }
         let path = self.tree().path(at);
         let context = self.context_of(Some(at))?;
-        let tokens_before = self.projected(&path, &context.items, estimator).tokens;
-        let range = self.work_range(&path)?;
-        let rows = self.rows(&range.nodes, &context.items, estimator);
-        let edits = path_edits(self, range.nodes.iter().copied())?;
+        let tokens_before = self.estimate_items(&path, &context.items).tokens;
+        let ContextEntries { compaction: previous, kept, rest } = self.context_entries(&path)?;
+        let kept = kept.iter().filter(|node| self.tree().role(**node) != Some(Role::System));
+        let nodes: Vec<Node> = kept.chain(rest).copied().collect();
+        let rows = self.rows(&nodes, &context.items);
+        let edits = path_edits(self, nodes.iter().copied())?;
         let cut = cut::find(self, &rows, &edits, settings.keep_recent_tokens)?;
-        // A context edit can take the previous summary out of the context; then there is nothing to continue.
+        // A context edit can remove the previous summary from the context; then there is none to continue.
         let is_there = |previous: &Entry| context.items.iter().any(|item| item.source == previous.node());
-        let previous = range.previous.filter(is_there);
+        let previous = previous.filter(is_there);
         self.plan_of(at, rows, &cut, tokens_before, previous.as_ref()).ok_or(Error::NothingToCompact)
     }
 
-    /// Finds the entries that a compaction chooses from: those that are in the context, without the summary.
-    fn work_range(&self, path: &[Node]) -> Result<WorkRange> {
-        let Selected { compaction, kept, rest } = self.selected(path)?;
-        let is_system = |node: &&Node| self.tree().role(**node) == Some(Role::System);
-        let kept = kept.iter().filter(|node| !is_system(node));
-        Ok(WorkRange { nodes: kept.chain(rest).copied().collect(), previous: compaction })
-    }
-
     /// Joins the entries with the messages that they have in the context.
-    fn rows(&self, nodes: &[Node], items: &[ContextItem], estimator: &dyn Estimator) -> Vec<Row> {
+    fn rows(&self, nodes: &[Node], items: &[ContextItem]) -> Vec<Row> {
         let is_compaction = |node: Node| self.tree().kind(node) == Kind::Compaction;
         let mut items = items.iter().filter(|item| !is_compaction(item.source)).peekable();
         let row = |node: Node| {
             let item = items.next_if(|item| item.source == node);
             let message = item.map(|item| item.message.clone());
-            let tokens = message.as_ref().map_or(0, |message| estimator.tokens(message));
+            let tokens = message.as_ref().map_or(0, estimate_tokens);
             Row { node, message, tokens }
         };
         nodes.iter().copied().map(row).collect()
@@ -196,20 +175,14 @@ impl Session {
     }
 }
 
-/// Takes over what the compaction before this one knew; returns its summary.
+/// Adds the files of the compaction before this one, and returns its summary.
 fn continued(previous: &Entry, file_ops: &mut FileOps) -> Option<String> {
     let Body::Compaction { summary, details, from_hook, .. } = previous.body() else { return None };
-    // What an extension put there has a meaning of its own.
+    // Details of extensions have another form.
     if let (false, Some(details)) = (from_hook, details) {
         file_ops.add_details(details);
     }
     Some(summary.unwrap_or_default().into_owned())
-}
-
-/// The entries that a compaction chooses from, oldest first, and the compaction before it.
-struct WorkRange {
-    nodes: Vec<Node>,
-    previous: Option<Entry>,
 }
 
 #[cfg(test)]

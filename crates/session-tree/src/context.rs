@@ -6,14 +6,11 @@
 //! the bodies that decide. A [`Context`] holds their messages, which share the decoded lines of the session.
 //! [`Context::to_request`] makes a list that providers accept. Never writes and uses no clock.
 
-mod blobs;
+mod calls;
 mod convert;
 mod edits;
 mod message;
-mod pairs;
-mod pending;
 mod projection;
-mod repair;
 mod replay;
 mod state;
 
@@ -24,13 +21,12 @@ use crate::position::Position;
 use crate::session::Session;
 use crate::tree::Node;
 
+pub use calls::OpenCalls;
 pub use convert::convert_to_llm;
 pub(crate) use edits::{ContentEdit, ContextEdits, path_edits};
 pub(crate) use message::message_of;
-pub use pairs::OpenCalls;
-pub(crate) use projection::Selected;
+pub(crate) use projection::ContextEntries;
 pub use projection::{Inclusion, ProjectedItem, Projection};
-use repair::repair_pairs;
 pub use replay::replay_system;
 
 /// The messages, the model and the thinking level that a path gives to a model.
@@ -111,28 +107,13 @@ impl Session {
 
     pub(crate) fn context_of(&self, at: Option<Node>) -> Result<Context> {
         let projection = self.projection_of(at)?;
-        let settings = state::of_path(self, &projection.path)?;
-        Ok(Context {
-            items: self.items_of(&projection)?,
-            thinking_level: settings.thinking_level,
-            model: settings.model,
-            mode: settings.mode,
-            injected_rules: settings.injected_rules,
-        })
-    }
-
-    /// Reads the messages of a projection.
-    fn items_of(&self, projection: &Projection) -> Result<Vec<ContextItem>> {
         let mut items = Vec::with_capacity(projection.items.len());
         for item in &projection.items {
-            let message = self.message_at(item, projection.edits.get(item.source))?;
-            items.extend(message.map(|message| ContextItem {
-                source: item.source,
-                message,
-                inclusion: item.inclusion,
-            }));
+            let &ProjectedItem { source, inclusion, .. } = item;
+            let message = self.message_at(item, projection.edits.get(source))?;
+            items.extend(message.map(|message| ContextItem { source, message, inclusion }));
         }
-        Ok(items)
+        state::context_of_path(self, &projection.path, items)
     }
 
     /// Reads one message of a projection.
@@ -166,8 +147,8 @@ impl Context {
     ///
     /// [`convert_to_llm`] converts one message and repairs nothing.
     pub fn to_request(&self) -> Vec<Message> {
-        let mut messages = repair_pairs(self.messages().filter_map(convert_to_llm).collect());
-        messages.iter_mut().for_each(blobs::omit);
+        let mut messages = calls::pair_results(self.messages().filter_map(convert_to_llm).collect());
+        messages.iter_mut().for_each(convert::omit_external_images);
         messages
     }
 }

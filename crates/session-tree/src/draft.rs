@@ -5,14 +5,12 @@
 
 mod parse;
 
-use std::fmt::Write as _;
-
 use serde_json::Value as Json;
 
 use crate::entry::{Entry, Message};
 use crate::error::{Error, InvalidReason, Result};
 use crate::id::EntryId;
-use crate::json::{self, ValueRef, write_string};
+use crate::json::{self, ObjectWriter, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -30,15 +28,16 @@ use crate::time::Timestamp;
 pub struct Draft {
     kind: Kind,
     role: Role,
-    /// The members of the object, each `"name":value`.
-    members: Vec<Member>,
+    members: Vec<(String, Value)>,
 }
 
+/// The value of a member of the entry.
 #[derive(Debug, Clone)]
-enum Member {
-    Text(String),
-    /// A member whose value is the id of the new entry itself.
-    OwnId(&'static str),
+enum Value {
+    /// JSON text.
+    Json(String),
+    /// The id of the new entry itself.
+    OwnId,
     /// An object that gets the time of the new entry in milliseconds, between these two parts of its text.
     Timed(String, String),
 }
@@ -55,9 +54,8 @@ pub(crate) enum Spelling {
 
 /// The fields that the session adds to an entry, in both spellings.
 const ENVELOPE: [&str; 6] = ["type", "id", "parentId", "timestamp", "uuid", "parentUuid"];
-/// The field of a compaction that names an entry, in both spellings.
+/// The field of a compaction that names an entry.
 const FIRST_KEPT: &str = "firstKeptEntryId";
-const FIRST_KEPT_UUID: &str = "firstKeptEntryUuid";
 
 /// The entries before a compaction that stay in the context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,7 +150,7 @@ impl From<&Draft> for Draft {
     }
 }
 
-/// What a context edit puts in the place of its target's content.
+/// The replacement of a context edit for the content of its target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NewContent {
     /// The target contributes nothing.
@@ -168,7 +166,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the message lacks what readers of the format rely on, unless it was made with
+    /// [`Error::Invalid`] if the message breaks a rule for messages that are written, unless it was made with
     /// [`Message::parse_unchecked`]. Summaries are entries of their own type: see
     /// [`Session::compact`](crate::Session::compact) and
     /// [`Session::branch_with_summary`](crate::Session::branch_with_summary).
@@ -177,7 +175,7 @@ impl Draft {
         if matches!(role, Role::BranchSummary | Role::CompactionSummary) {
             return Err(InvalidReason::Summary.of("message"));
         }
-        Ok(Draft { role, ..Draft::new(Kind::Message) }.member(Member::of_message(message)?))
+        Ok(Draft { role, ..Draft::new(Kind::Message) }.member("message", Value::of_message(message)?))
     }
 
     /// Drafts a copy of a message that a session holds, whatever it lacks.
@@ -210,16 +208,13 @@ impl Draft {
         first_kept: Option<&EntryId>,
         system_message: Option<&Message>,
     ) -> Self {
-        let mut draft = Draft::new(Kind::Compaction).text("summary", &new.summary);
-        draft = match first_kept {
-            Some(id) => draft.text(FIRST_KEPT, id.as_str()),
-            None => draft.member(Member::OwnId(FIRST_KEPT)),
-        };
-        draft = draft.raw("tokensBefore", &new.tokens_before.to_string());
-        draft = draft.json("details", new.details.as_ref()).json("usage", new.usage.as_ref());
-        draft = draft.raw("fromHook", if new.from_hook { "true" } else { "false" });
+        let first_kept = first_kept.map_or(Value::OwnId, |id| Value::Json(json::literal(id.as_str())));
+        let draft = Draft::new(Kind::Compaction).text("summary", &new.summary).member(FIRST_KEPT, first_kept);
+        let draft = draft.raw("tokensBefore", &new.tokens_before.to_string());
+        let draft = draft.json("details", new.details.as_ref()).json("usage", new.usage.as_ref());
+        let draft = draft.raw("fromHook", &new.from_hook.to_string());
         match system_message {
-            Some(message) => draft.timed("systemMessage", message),
+            Some(message) => draft.member("systemMessage", Value::redated(message)),
             None => draft,
         }
     }
@@ -229,7 +224,7 @@ impl Draft {
         let draft = Draft::new(Kind::BranchSummary).text("fromId", from.map_or("root", EntryId::as_str));
         let draft = draft.text("summary", &new.summary);
         let draft = draft.json("details", new.details.as_ref()).json("usage", new.usage.as_ref());
-        draft.raw("fromHook", if new.from_hook { "true" } else { "false" })
+        draft.raw("fromHook", &new.from_hook.to_string())
     }
 
     /// Drafts state of an extension.
@@ -291,8 +286,7 @@ impl Draft {
 
     /// Drafts a copy of an entry: its own fields as the file spells them, without the `left_out` ones.
     ///
-    /// What is not UTF-8 is replaced, as every reader of the source replaces it. A line that cannot be read has no
-    /// fields.
+    /// Invalid UTF-8 is replaced, as every reader of the source replaces it. A line that cannot be read has no fields.
     pub(crate) fn copy_of(entry: &Entry, left_out: &[&str]) -> Self {
         let mut draft = Draft::new(entry.kind());
         for (key, value) in entry.value().into_iter().flat_map(ValueRef::members) {
@@ -316,7 +310,7 @@ impl Draft {
             let reason = InvalidReason::SetBySession { field: name.to_owned() };
             return Err(reason.of(self.kind.name().unwrap_or("entry")));
         }
-        self.members.retain(|member| !member.is_named(name));
+        self.members.retain(|(known, _)| known != name);
         Ok(self.json(name, Some(value)))
     }
 
@@ -325,7 +319,7 @@ impl Draft {
         self.kind
     }
 
-    /// Tells whether the entry begins a conversation, so that the session is worth a file.
+    /// Returns true if the entry begins a conversation, so that the session is worth a file.
     pub(crate) fn is_conversation(&self) -> bool {
         match self.kind {
             Kind::Message => self.role != Role::System,
@@ -336,18 +330,7 @@ impl Draft {
 
     /// Returns a lower bound of the length of the line that the draft becomes.
     pub(crate) fn min_len(&self) -> u64 {
-        self.members.iter().map(|member| member.text().len() as u64).sum()
-    }
-
-    /// Writes the line of the entry, with its line feed, in the spelling of new files.
-    pub(crate) fn write_line(
-        &self,
-        out: &mut Vec<u8>,
-        id: &EntryId,
-        parent: Option<&EntryId>,
-        time: Timestamp,
-    ) {
-        self.write_spelled(out, id, parent, time, &Spelling::Id);
+        self.members.iter().map(|(name, value)| (name.len() + value.min_len()) as u64).sum()
     }
 
     /// Writes the line of the entry, with its line feed.
@@ -359,41 +342,52 @@ impl Draft {
         time: Timestamp,
         spelling: &Spelling,
     ) {
-        let mut text = String::with_capacity(192);
-        text.push('{');
-        push_text(&mut text, "type", self.kind.name().unwrap_or("custom"));
+        let (id_key, parent_key, root) = match spelling {
+            Spelling::Id => ("id", "parentId", None),
+            Spelling::Uuid { header } => ("uuid", "parentUuid", header.as_deref()),
+        };
+        let parent = parent.map(EntryId::as_str).or(root).map_or_else(|| "null".into(), json::literal);
+        let envelope = |entry: ObjectWriter| {
+            entry.string(id_key, id.as_str()).raw(parent_key, &parent).string("timestamp", &time.to_string())
+        };
         // pi writes the fields of these two before the envelope.
         let own_first = matches!(self.kind, Kind::Custom | Kind::CustomMessage);
+        let mut entry = ObjectWriter::with_capacity(self.min_len() as usize + 32 * self.members.len() + 192);
+        entry = entry.string("type", self.kind.name().unwrap_or("custom"));
         if !own_first {
-            push_envelope(&mut text, id, parent, time, spelling);
+            entry = envelope(entry);
         }
-        out.reserve(self.members.iter().map(Member::room).sum::<usize>() + 192);
-        out.extend_from_slice(text.as_bytes());
-        for member in &self.members {
-            out.push(b',');
-            member.write(out, id, time, spelling);
+        for (name, value) in &self.members {
+            let name = match spelling {
+                Spelling::Uuid { .. } if name == FIRST_KEPT => "firstKeptEntryUuid",
+                _ => name,
+            };
+            entry = match value {
+                Value::Json(text) => entry.raw(name, text),
+                Value::OwnId => entry.string(name, id.as_str()),
+                Value::Timed(head, tail) => {
+                    entry.raw(name, format!("{head}\"timestamp\":{}{tail}", time.as_millis()))
+                }
+            };
         }
         if own_first {
-            text.clear();
-            push_envelope(&mut text, id, parent, time, spelling);
-            out.extend_from_slice(text.as_bytes());
+            entry = envelope(entry);
         }
-        out.extend_from_slice(b"}\n");
+        out.extend(entry.finish());
+        out.push(b'\n');
     }
 
     fn new(kind: Kind) -> Self {
         Draft { kind, role: Role::Other, members: Vec::new() }
     }
 
-    fn member(mut self, member: Member) -> Self {
-        self.members.push(member);
+    fn member(mut self, name: &str, value: Value) -> Self {
+        self.members.push((name.to_owned(), value));
         self
     }
 
     fn text(self, name: &str, value: &str) -> Self {
-        let mut out = String::with_capacity(name.len() + value.len() + 8);
-        push_text(&mut out, name, value);
-        self.member(Member::Text(out))
+        self.member(name, Value::Json(json::literal(value)))
     }
 
     fn optional_text(self, name: &str, value: Option<&str>) -> Self {
@@ -411,132 +405,50 @@ impl Draft {
     }
 
     fn raw(self, name: &str, value: &str) -> Self {
-        self.member(Member::raw(name, value))
-    }
-
-    fn timed(self, name: &str, message: &Message) -> Self {
-        self.member(Member::redated(name, message))
+        self.member(name, Value::Json(value.to_owned()))
     }
 }
 
-impl Member {
-    fn raw(name: &str, value: &str) -> Self {
-        let mut out = String::with_capacity(name.len() + value.len() + 4);
-        write_string(&mut out, name);
-        out.push(':');
-        out.push_str(value);
-        Member::Text(out)
-    }
-
-    /// The `message` member of an entry.
+impl Value {
+    /// Makes the `message` member of an entry.
     fn of_message(message: &Message) -> Result<Self> {
-        let not_utf8 = |_| InvalidReason::NotUtf8.of("message");
+        let string = |bytes: &[u8]| {
+            String::from_utf8(bytes.to_vec()).map_err(|_| InvalidReason::NotUtf8.of("message"))
+        };
         if message.value().get("timestamp").is_some() {
-            return Ok(Member::raw("message", std::str::from_utf8(message.raw()).map_err(not_utf8)?));
+            return Ok(Value::Json(string(message.raw())?));
         }
         let (head, tail) = message.around_time();
-        let string = |bytes| String::from_utf8(bytes).map_err(|_| InvalidReason::NotUtf8.of("message"));
-        Ok(Member::Timed(format!("\"message\":{}", string(head)?), string(tail)?))
+        Ok(Value::Timed(string(&head)?, string(&tail)?))
     }
 
-    /// A message that gets the time of the entry in place of its own.
-    fn redated(name: &str, message: &Message) -> Self {
-        let Some(mut edit) = json::Edit::new(message.value()) else {
-            return Member::raw(name, &message.json());
-        };
+    /// Makes a message that gets the time of the entry in place of its own.
+    fn redated(message: &Message) -> Self {
+        let mut edit = json::Edit::new(message.value());
         edit.remove("timestamp");
         let text = String::from_utf8_lossy(&edit.object_text()).into_owned();
         let head = text.strip_suffix('}').unwrap_or(&text);
         let comma = if head == "{" { "" } else { "," };
-        let mut out = String::new();
-        write_string(&mut out, name);
-        Member::Timed(format!("{out}:{head}{comma}"), "}".into())
+        Value::Timed(format!("{head}{comma}"), "}".into())
     }
 
-    /// About how many bytes it takes.
-    fn room(&self) -> usize {
+    /// Returns a lower bound of the length of the value.
+    fn min_len(&self) -> usize {
         match self {
-            Member::Text(text) => text.len() + 32,
-            Member::Timed(head, tail) => head.len() + tail.len() + 32,
-            Member::OwnId(name) => name.len() + 32,
-        }
-    }
-
-    /// Returns the text that the member holds: its name or, with quotes and value, all of it.
-    fn text(&self) -> &str {
-        match self {
-            Member::Text(text) | Member::Timed(text, _) => text,
-            Member::OwnId(name) => name,
-        }
-    }
-
-    fn is_named(&self, name: &str) -> bool {
-        if let Member::OwnId(own) = self {
-            return *own == name;
-        }
-        let mut quoted = String::with_capacity(name.len() + 3);
-        write_string(&mut quoted, name);
-        quoted.push(':');
-        self.text().starts_with(&quoted)
-    }
-
-    fn write(&self, out: &mut Vec<u8>, id: &EntryId, time: Timestamp, spelling: &Spelling) {
-        let is_uuid = matches!(spelling, Spelling::Uuid { .. });
-        match self {
-            Member::Text(text) if is_uuid && self.is_named(FIRST_KEPT) => {
-                out.extend_from_slice(text.replacen(FIRST_KEPT, FIRST_KEPT_UUID, 1).as_bytes());
-            }
-            Member::Text(text) => out.extend_from_slice(text.as_bytes()),
-            Member::OwnId(name) => {
-                let name = if is_uuid && *name == FIRST_KEPT { FIRST_KEPT_UUID } else { name };
-                let mut text = String::new();
-                push_text(&mut text, name, id.as_str());
-                out.extend_from_slice(text.as_bytes());
-            }
-            Member::Timed(head, tail) => {
-                out.extend_from_slice(head.as_bytes());
-                out.extend_from_slice(format!("\"timestamp\":{}", time.as_millis()).as_bytes());
-                out.extend_from_slice(tail.as_bytes());
-            }
+            Value::Json(text) => text.len(),
+            Value::OwnId => 0,
+            Value::Timed(head, tail) => head.len() + tail.len(),
         }
     }
 }
 
-/// Spells a name of a session as files keep it: line breaks become spaces, nothing stands around it. None if it is
-/// blank, which takes the name away.
+/// Returns the name of a session as files keep it: line breaks become spaces, and the ends are trimmed. None if it is
+/// blank, which removes the name.
 pub fn spelled_name(name: &str) -> Option<String> {
     let words: Vec<&str> = name.split(['\r', '\n']).filter(|part| !part.is_empty()).collect();
     let name = words.join(" ");
     Some(json::trim_js(&name)).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Writes the fields that every entry has beside its type, each with a comma before it.
-fn push_envelope(
-    out: &mut String,
-    id: &EntryId,
-    parent: Option<&EntryId>,
-    time: Timestamp,
-    spelling: &Spelling,
-) {
-    let (id_key, parent_key, root) = match spelling {
-        Spelling::Id => ("id", "parentId", None),
-        Spelling::Uuid { header } => ("uuid", "parentUuid", header.as_deref()),
-    };
-    out.push(',');
-    push_text(out, id_key, id.as_str());
-    out.push(',');
-    match parent.map(EntryId::as_str).or(root) {
-        Some(parent) => push_text(out, parent_key, parent),
-        None => {
-            write_string(out, parent_key);
-            out.push_str(":null");
-        }
-    }
-    let _ = write!(out, ",\"timestamp\":\"{time}\"");
-}
-
-fn push_text(out: &mut String, name: &str, value: &str) {
-    write_string(out, name);
-    out.push(':');
-    write_string(out, value);
-}
+#[cfg(test)]
+mod tests;

@@ -50,7 +50,7 @@ impl Header {
     }
 
     /// Returns the version of the file. A file without one has version 1; one that is not a number counts as the current
-    /// version, because pi migrates only what compares as smaller.
+    /// version, because pi migrates only versions that compare as smaller.
     pub fn version(&self) -> u64 {
         let Some(value) = self.doc.root().get("version").filter(|value| !value.is_null()) else { return 1 };
         let number = value.as_f64().or_else(|| number_of_text(&value.as_str()?));
@@ -191,7 +191,7 @@ impl Entry {
         }
     }
 
-    /// Returns the message that a message entry carries.
+    /// Returns the message of a message entry.
     pub fn message(&self) -> Option<ValueRef<'_>> {
         match self.body() {
             Body::Message(message) => message,

@@ -1,4 +1,4 @@
-//! Extract: a new session made of entries of an old one. What stands behind fork, clone, export and import.
+//! Extract: a new session made of entries of an old one. Fork, clone, export and import use it.
 //!
 //! session -> **plan** -> **lines** -> new session
 //!
@@ -13,10 +13,10 @@ mod fork;
 mod import;
 mod plan;
 
-pub use create::Destination;
 #[cfg(feature = "fs")]
-pub use create::fork_from;
+pub(crate) use copy::LineCopier;
+pub use create::Destination;
 pub use fork::{ForkPlan, ForkPosition};
 #[cfg(feature = "fs")]
-pub use import::import;
+pub use import::{fork_from, import};
 pub use plan::{Extract, ExtractPlan, PlannedEntry};

@@ -1,16 +1,16 @@
-//! Which files a conversation read and changed, so that a summary can name them.
+//! The files that a conversation read and changed, so that a summary can name them.
 //!
 //! A side branch of the walk: messages -> **file operations** -> compaction, branch summary
 //!
-//! Believes what tool calls and earlier summaries say. Never looks at a file.
+//! The sources are tool calls and earlier summaries; the files themselves are never read.
 
 use std::collections::BTreeSet;
 
 use crate::entry::{Block, Message};
-use crate::json::{self, Kind, ValueRef};
+use crate::json::{Kind, ValueRef};
 use crate::kind::Role;
 
-/// The files that a part of a conversation touched, by what was done to them.
+/// The files that a part of a conversation read, wrote and edited.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileOps {
     /// Files that were read.
@@ -25,7 +25,7 @@ impl FileOps {
     /// The tools that read or change files.
     pub const TOOLS: [&str; 3] = ["read", "write", "edit"];
 
-    /// Notes the tool calls of an answer, and those that a tool made itself and its result lists.
+    /// Adds the tool calls of an answer, or the nested calls that a tool result lists.
     pub fn add_message(&mut self, message: &Message) {
         match message.role() {
             Role::Assistant => self.add_calls_of(message),
@@ -52,7 +52,7 @@ impl FileOps {
                 && (tool.is_some_and(is_file_tool) || nested_calls(message).any(is_file_call))
     }
 
-    /// Notes the lists that an earlier summary left in its `details`.
+    /// Adds the lists in the `details` of an earlier summary.
     pub fn add_details(&mut self, details: ValueRef<'_>) {
         let list =
             |key: &str| details.get(key).into_iter().flat_map(ValueRef::items).filter_map(ValueRef::as_str);
@@ -78,7 +78,7 @@ impl FileOps {
         sorted(self.written.union(&self.edited).map(String::as_str).collect())
     }
 
-    /// Tells whether no file was touched.
+    /// Returns true if there are no files.
     pub fn is_empty(&self) -> bool {
         self.read.is_empty() && self.written.is_empty() && self.edited.is_empty()
     }
@@ -92,14 +92,9 @@ impl FileOps {
         block("read-files", &self.read_files()) + &block("modified-files", &self.modified_files())
     }
 
-    /// Returns the lists as the `details` of a summary, in JSON.
-    pub fn details_json(&self) -> String {
-        let mut out = String::from("{\"readFiles\":");
-        write_list(&mut out, &self.read_files());
-        out.push_str(",\"modifiedFiles\":");
-        write_list(&mut out, &self.modified_files());
-        out.push('}');
-        out
+    /// Returns the lists as the `details` of a summary.
+    pub fn details(&self) -> serde_json::Value {
+        serde_json::json!({ "readFiles": self.read_files(), "modifiedFiles": self.modified_files() })
     }
 
     fn add_calls_of(&mut self, answer: &Message) {
@@ -153,17 +148,6 @@ fn is_file_tool(name: ValueRef<'_>) -> bool {
 fn sorted(mut files: Vec<&str>) -> Vec<&str> {
     files.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
     files
-}
-
-fn write_list(out: &mut String, files: &[&str]) {
-    out.push('[');
-    for (place, file) in files.iter().enumerate() {
-        if place > 0 {
-            out.push(',');
-        }
-        json::write_string(out, file);
-    }
-    out.push(']');
 }
 
 #[cfg(test)]

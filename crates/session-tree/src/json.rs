@@ -10,10 +10,10 @@
 mod cursor;
 mod edit;
 mod number;
-mod object;
 mod parse;
 mod stringify;
 mod text;
+mod writer;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,12 +22,12 @@ use std::sync::Arc;
 
 pub use cursor::Cursor;
 pub use edit::{Edit, minify};
-pub(crate) use object::ObjectText;
 pub use parse::validate;
 pub(crate) use parse::value_len;
 pub use text::decode_lossy;
-pub use text::{TextOut, string_len, write_string};
+pub use text::{TextOut, write_string};
 pub(crate) use text::{literal, skip_object, skip_string, trim_js};
+pub(crate) use writer::{ObjectWriter, array};
 
 /// One JSON text with an index of its values.
 ///
@@ -83,10 +83,10 @@ struct Node {
 }
 
 impl Node {
-    /// The index behind this node, which stands at `index`, and all it holds.
+    /// The index behind this node, whose own index is `index`, and behind all nodes inside it.
     #[inline]
     fn behind(self, index: u32) -> u32 {
-        // Strings keep a flag in `extra`, so only a value beyond this index is a place to go on.
+        // In strings `extra` is a flag, so only a greater value is an index.
         self.extra.max(index + 1)
     }
 }
@@ -178,35 +178,13 @@ impl<'d> ValueRef<'d> {
     }
 
     /// The value of the member `key` of an object; the last one if there are several.
+    #[inline]
     pub fn get(self, key: &str) -> Option<ValueRef<'d>> {
-        if self.kind() != Kind::Object {
-            return None;
-        }
-        // A key of another length cannot match, and its length is known without a look at the text, unless an escape
-        // or replaced invalid UTF-8 makes the two differ.
-        let any_len = !key.is_ascii();
-        let nodes = &*self.doc.nodes;
-        let (mut at, end) = (self.index + 1, self.node().extra);
-        let mut found = None;
-        while at < end {
-            let (node, value) = (nodes[at as usize], at + 1);
-            let name = ValueRef { doc: self.doc, index: at };
-            let is_it = match node.extra != 0 || any_len {
-                true => name.is_str(key),
-                false => {
-                    (node.end - node.start) as usize == key.len() + 2 && name.content() == key.as_bytes()
-                }
-            };
-            if is_it {
-                found = Some(ValueRef { doc: self.doc, index: value });
-            }
-            at = nodes[value as usize].behind(value);
-        }
+        let [found] = self.get_each([key]);
         found
     }
 
-    /// The values of several members of an object, in one walk through it: what [`get`](ValueRef::get) gives for each
-    /// key.
+    /// The values of several members of an object, in one walk through it.
     #[inline]
     pub fn get_each<const N: usize>(self, keys: [&str; N]) -> [Option<ValueRef<'d>>; N] {
         let is_odd = keys.iter().any(|key| !key.is_ascii());
@@ -234,7 +212,7 @@ impl<'d> ValueRef<'d> {
         found
     }
 
-    /// The first bytes of a key and its length; nothing if it has to be read.
+    /// The first bytes of a key and its length; none if the key has an escape.
     #[inline]
     fn key_word(self) -> Option<(u64, usize)> {
         let node = self.node();
@@ -286,7 +264,7 @@ impl<'d> ValueRef<'d> {
 
     /// The items of an array; nothing for other kinds.
     pub fn items(self) -> Items<'d> {
-        Items(self.nodes_inside(Kind::Array))
+        self.nodes_inside(Kind::Array)
     }
 
     /// The members of an object as (key, value), in the order of the text and with duplicates; nothing
@@ -311,16 +289,16 @@ impl<'d> ValueRef<'d> {
     }
 
     /// The text that JavaScript's `JSON.stringify(JSON.parse(...))` makes of this value.
+    ///
+    /// Compact; numbers as JavaScript spells them, `null` for infinite ones; duplicate keys merged into
+    /// the first place with the last value; keys that are array indices first, in ascending order.
     pub fn js_string(self) -> String {
         let mut out = String::with_capacity(self.raw().len());
         self.write_js(&mut out);
         out
     }
 
-    /// Appends what [`ValueRef::js_string`] returns.
-    ///
-    /// Compact; numbers as JavaScript spells them, `null` for infinite ones; duplicate keys merged into
-    /// the first place with the last value; keys that are array indices first, in ascending order.
+    /// Appends the text that [`ValueRef::js_string`] returns.
     pub fn write_js(self, out: &mut String) {
         stringify::write_js(self, out);
     }
@@ -350,10 +328,10 @@ impl<'d> ValueRef<'d> {
         self.node().extra != 0
     }
 
-    fn nodes_inside(self, kind: Kind) -> Siblings<'d> {
-        let inside = self.kind() == kind;
-        let end = if inside { self.node().extra } else { self.index };
-        Siblings { doc: self.doc, next: self.index + 1, end }
+    /// The nodes directly inside a container of this kind; nothing for other values.
+    fn nodes_inside(self, kind: Kind) -> Items<'d> {
+        let end = if self.kind() == kind { self.node().extra } else { self.index };
+        Items { doc: self.doc, next: self.index + 1, end }
     }
 }
 
@@ -378,38 +356,15 @@ impl fmt::Debug for ValueRef<'_> {
 
 /// The items of an array, in order.
 #[derive(Debug, Clone)]
-pub struct Items<'d>(Siblings<'d>);
-
-impl<'d> Iterator for Items<'d> {
-    type Item = ValueRef<'d>;
-
-    fn next(&mut self) -> Option<ValueRef<'d>> {
-        self.0.next()
-    }
-}
-
-/// The members of an object as (key, value), in order.
-#[derive(Debug, Clone)]
-pub struct Members<'d>(Siblings<'d>);
-
-impl<'d> Iterator for Members<'d> {
-    type Item = (ValueRef<'d>, ValueRef<'d>);
-
-    #[inline]
-    fn next(&mut self) -> Option<(ValueRef<'d>, ValueRef<'d>)> {
-        Some((self.0.next()?, self.0.next()?))
-    }
-}
-
-/// The nodes directly inside one container.
-#[derive(Debug, Clone)]
-struct Siblings<'d> {
+pub struct Items<'d> {
     doc: &'d Doc,
     next: u32,
     end: u32,
 }
 
-impl<'d> Siblings<'d> {
+impl<'d> Iterator for Items<'d> {
+    type Item = ValueRef<'d>;
+
     #[inline]
     fn next(&mut self) -> Option<ValueRef<'d>> {
         if self.next >= self.end {
@@ -418,6 +373,19 @@ impl<'d> Siblings<'d> {
         let value = ValueRef { doc: self.doc, index: self.next };
         self.next = value.node().behind(self.next);
         Some(value)
+    }
+}
+
+/// The members of an object as (key, value), in order.
+#[derive(Debug, Clone)]
+pub struct Members<'d>(Items<'d>);
+
+impl<'d> Iterator for Members<'d> {
+    type Item = (ValueRef<'d>, ValueRef<'d>);
+
+    #[inline]
+    fn next(&mut self) -> Option<(ValueRef<'d>, ValueRef<'d>)> {
+        Some((self.0.next()?, self.0.next()?))
     }
 }
 

@@ -49,7 +49,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `fs` (default) | session files: locks, sidecars, migration; the system's clock and random ids |
-//! | `catalog` (default, implies `fs`) | lists of session files |
+//! | `catalog` (default, implies `fs`) | lists of session files, regular expressions in queries |
 //! | `conformance` | a test suite for other storages, `journal::conformance` |
 //! | `serde` | `serde::Serialize` for entries, messages, diagnostics, reports, plans, contexts and summaries of sessions |
 //! | `schema` (implies `serde`) | `schemars::JsonSchema` for the same types |
@@ -63,6 +63,7 @@ mod excerpt;
 mod id;
 mod kind;
 mod naming;
+#[cfg(feature = "catalog")]
 mod pattern;
 mod position;
 mod query_error;
@@ -131,7 +132,7 @@ pub use entry::{
     Message, PlainResult, Replacement, StopReason, ToolCall, ToolResultBuilder, Usage,
 };
 pub use error::{Error, InvalidReason, LockHolder, Loss, Mismatch, PickRefusal, ReadOnlyReason, Result};
-pub use estimate::{ContextEstimate, Estimator, estimate_tokens};
+pub use estimate::{ContextEstimate, estimate_tokens};
 pub use excerpt::{excerpt, skip_headings};
 pub use extract::{Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry};
 #[cfg(feature = "fs")]
@@ -145,6 +146,7 @@ pub use kind::{Kind, Role};
 pub use line::{LEAF_MARKER, STUB, WITHDRAWN, line_head};
 pub use naming::{encode_cwd, session_file_name};
 pub use navigate::{Navigated, NavigationPlan, PUSH_PREFIX, PopPlan, push_label};
+#[cfg(feature = "catalog")]
 pub use pattern::Pattern;
 pub use position::Position;
 pub use query_error::QueryError;

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::id::{EntryId, IdKey};
-use crate::json::{self, Doc, ObjectText, ValueRef, skip_object};
+use crate::json::{self, Doc, ObjectWriter, ValueRef, skip_object};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -111,12 +111,12 @@ impl Head<'_> {
     }
 
     /// Spells the head as a line, which has the same head.
-    fn to_line(&self) -> String {
+    fn to_line(&self) -> Vec<u8> {
         let [id_key, parent_key] =
             if self.uuid_spelling { ["uuid", "parentUuid"] } else { ["id", "parentId"] };
         let kind = self.kind.as_deref().map(String::from_utf8_lossy);
         let id = self.id.as_ref().map(IdKey::to_id);
-        let mut line = ObjectText::new().optional("type", kind.as_deref());
+        let mut line = ObjectWriter::new().optional("type", kind.as_deref());
         line = line.optional(id_key, id.as_ref().map(EntryId::as_str));
         line = match &self.parent {
             Parent::Absent => line,
@@ -127,12 +127,12 @@ impl Head<'_> {
             let text = time.to_string();
             line = match Timestamp::parse(&text) {
                 Some(_) => line.string("timestamp", &text),
-                None => line.raw("timestamp", &time.as_millis().to_string()),
+                None => line.raw("timestamp", time.as_millis().to_string()),
             };
         }
         let has = |flag: u16| self.flags & flag != 0;
         if let Some(role) = self.role {
-            let message = ObjectText::new().optional("role", role.name());
+            let message = ObjectWriter::new().optional("role", role.name());
             let message = match role {
                 Role::Assistant if has(Flags::HAS_TEXT) => message.string("content", "x"),
                 Role::Assistant => {
@@ -141,7 +141,7 @@ impl Head<'_> {
                 }
                 _ => message,
             };
-            line = line.raw("message", &message.finish());
+            line = line.raw("message", message.finish());
         }
         let custom_type = match self.kind() {
             _ if has(Flags::LEAF_MARKER) => Some(LEAF_MARKER),
@@ -177,7 +177,7 @@ pub fn line_head(line: &[u8]) -> Cow<'_, [u8]> {
         Scan::Object(head)
             if !head.is_header() && !matches!(head.kind(), Kind::Label | Kind::SessionInfo) =>
         {
-            Cow::Owned(head.to_line().into_bytes())
+            Cow::Owned(head.to_line())
         }
         _ => Cow::Borrowed(line),
     }

@@ -1,9 +1,9 @@
-//! Merges: what another branch achieved, as one text under the leaf with a note of where that branch ended.
+//! Merges: the outcome of another branch as one text under the leaf, with a note of where that branch ended.
 //!
-//! source -> what is new since the base -> **plan** -> a branch summary
+//! source -> new entries since the base -> **plan** -> a branch summary
 //!
 //! Conversations have no lines that could be merged; a merge is a text that a person can review before it is appended.
-//! The text is a digest made here, or one that the caller brings.
+//! The text is a digest made here, or given by the caller.
 
 mod digest;
 mod incoming;
@@ -31,7 +31,7 @@ pub struct MergeRequest {
     pub content: MergeContent,
     /// A note for later readers of the session; it is not sent to models.
     pub note: Option<String>,
-    /// Whether to write a text also where moving the leaf would do.
+    /// True to write a text also where moving the leaf is enough.
     pub no_fast_forward: bool,
 }
 
@@ -43,7 +43,7 @@ pub enum MergeContent {
         /// The most tokens that the text may take.
         budget_tokens: Option<u64>,
     },
-    /// The caller brings it.
+    /// The text is given by the caller.
     Text(String),
 }
 
@@ -66,9 +66,9 @@ pub struct MergePlan {
 /// The planned outcome.
 #[derive(Debug, Clone)]
 pub enum MergeOutcome {
-    /// Nothing: the path already has everything of the source.
+    /// Nothing changes: the path has all entries of the source.
     UpToDate,
-    /// The leaf would move: nothing was said here since the source went on from here.
+    /// The leaf would move: the source continues the current path.
     FastForward {
         /// The new leaf.
         to: EntryId,
@@ -91,7 +91,7 @@ pub struct Merge {
     pub entries: Vec<Node>,
     /// The entries of this session since the base, oldest first.
     pub target_entries: Vec<Node>,
-    /// The merge that brought an earlier part of the same branch.
+    /// The earlier merge of the same branch.
     pub earlier: Option<EarlierMerge>,
     /// The files that the entries of the source touched, or that their summaries list.
     pub files: FileOps,
@@ -99,21 +99,21 @@ pub struct Merge {
     pub contested: Vec<String>,
     /// Settings that differ in the source; this branch keeps its own.
     pub differences: Vec<SettingDifference>,
-    /// In how many turns of the entries something is said.
+    /// The number of turns with content.
     pub turns: usize,
-    /// How many of them the digest leaves out.
+    /// The number of turns that the digest leaves out.
     pub omitted_turns: usize,
-    /// The text, and who made it.
+    /// The text and its source.
     pub content: MergeText,
-    /// Why.
+    /// A note for later readers of the session.
     pub note: Option<String>,
-    /// Entries that an extension wants to be appended behind the text.
+    /// Entries of extensions to append behind the text.
     pub extra: Vec<Draft>,
     /// The session of the source, if it is another one.
     source_session: Option<Json>,
 }
 
-/// The text of a merge, and who made it.
+/// The text of a merge and its source.
 #[derive(Debug, Clone, Default)]
 pub struct MergeText {
     /// The text that enters the context.
@@ -124,11 +124,11 @@ pub struct MergeText {
     pub model: Option<String>,
     /// The usage that the model reported.
     pub usage: Option<Json>,
-    /// Whether an extension made it.
+    /// True if an extension made it.
     pub from_hook: bool,
     /// Decisions in which the two branches differ.
     pub conflicts: Vec<Conflict>,
-    /// Whether a person read it before it was written.
+    /// True if a person reviewed it.
     pub reviewed: bool,
 }
 
@@ -139,12 +139,12 @@ pub enum MergeMode {
     Summary,
     /// The turns were quoted.
     Digest,
-    /// Somebody wrote it.
+    /// A person or a program wrote it.
     #[default]
     Text,
 }
 
-/// One thing that the two branches decided differently.
+/// A decision in which the two branches differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -179,9 +179,9 @@ pub enum SettingDifference {
 /// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merged {
-    /// Nothing was to be done.
+    /// Nothing changed.
     UpToDate,
-    /// The leaf moved here.
+    /// The leaf moved.
     FastForwarded {
         /// The new leaf.
         leaf: Node,
@@ -192,7 +192,7 @@ pub enum Merged {
     Appended {
         /// The branch summary.
         entry: EntryId,
-        /// The entries that an extension wanted behind it.
+        /// The entries of extensions behind it.
         extra: Vec<EntryId>,
     },
 }
@@ -217,7 +217,7 @@ impl MergePlan {
         }
     }
 
-    /// Returns the text to be appended, to be changed: a model or a person may bring a better one.
+    /// Returns the text to be appended, so that it can be replaced by that of a model or a person.
     pub fn merge_mut(&mut self) -> Option<&mut Merge> {
         match &mut self.outcome {
             MergeOutcome::Merge(merge) => Some(merge),
@@ -227,7 +227,7 @@ impl MergePlan {
 }
 
 impl Merge {
-    /// Guesses how many tokens would enter the context.
+    /// Estimates the tokens that would enter the context.
     pub fn tokens(&self) -> u64 {
         message_of_draft(&self.draft()).as_ref().map_or(0, estimate_tokens)
     }
@@ -242,18 +242,20 @@ impl Merge {
         merge["sourceEntryCount"] = self.entries.len().into();
         merge["mode"] = self.content.mode.name().into();
         merge["contestedFiles"] = self.contested.clone().into();
-        merge["conflicts"] = self.content.conflicts.iter().map(Conflict::to_json).collect();
+        let conflict = |conflict: &Conflict| {
+            let Conflict { topic, ours, theirs } = conflict;
+            json!({ "topic": topic, "ours": ours, "theirs": theirs })
+        };
+        merge["conflicts"] = self.content.conflicts.iter().map(conflict).collect();
         merge["reviewed"] = self.content.reviewed.into();
         for (key, value) in [("model", &self.content.model), ("note", &self.note)] {
             if let Some(value) = value {
                 merge[key] = value.as_str().into();
             }
         }
-        json!({
-            "readFiles": self.files.read_files(),
-            "modifiedFiles": self.files.modified_files(),
-            "merge": merge,
-        })
+        let mut details = self.files.details();
+        details["merge"] = merge;
+        details
     }
 
     fn draft(&self) -> Draft {
@@ -277,12 +279,6 @@ impl Merge {
         }
         notes.extend(self.differences.iter().map(SettingDifference::note));
         notes
-    }
-}
-
-impl Conflict {
-    fn to_json(&self) -> Json {
-        json!({ "topic": self.topic, "ours": self.ours, "theirs": self.theirs })
     }
 }
 
@@ -317,7 +313,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the text that the caller brings is blank.
+    /// [`Error::Invalid`] if the text of the caller is blank.
     pub fn plan_merge(&self, source: &Session, tip: Node, request: &MergeRequest) -> Result<MergePlan> {
         source.check_node(tip)?;
         let here = Target::of(self);
@@ -331,7 +327,7 @@ impl Session {
         Ok(MergePlan { session: self.stamp, old_leaf: self.leaf_id(), outcome })
     }
 
-    /// Does what was planned: moves the leaf and makes the move durable, or appends the text.
+    /// Applies a plan: moves the leaf and makes the move durable, or appends the text.
     ///
     /// # Errors
     ///
@@ -387,9 +383,8 @@ impl Session {
         let ours = here.changed_since(base)?;
         let theirs = touched(source, &incoming.segment)?;
         let contested = theirs.modified_files().into_iter().filter(|file| ours.contains(*file));
-        let reader = incoming.reader()?;
         let attribution = Attribution::of(here, source, incoming.leaf)?;
-        let turns = quoted_turns(&reader, &attribution, &incoming.entries)?;
+        let turns = quoted_turns(&incoming.reader, &attribution, &incoming.entries)?;
         let mut merge = Merge {
             branch: source.branch_name(incoming.leaf)?,
             base: base.map(|base| self.tree().id(base)),

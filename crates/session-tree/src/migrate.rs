@@ -16,7 +16,7 @@ pub(crate) fn current_line(index: &Index, node: Node, line: &[u8]) -> Option<Vec
         return None;
     }
     let doc = Doc::parse(line).ok()?;
-    let mut edit = Edit::new(doc.root())?;
+    let mut edit = Edit::new(doc.root());
     keep_envelope(index, node, doc.root(), &mut edit);
     let mut changed = false;
     if index.version == 1 {
@@ -55,7 +55,7 @@ pub(crate) fn current_header(index: &Index) -> Option<Vec<u8>> {
     if !index.is_old() {
         return None;
     }
-    let mut edit = Edit::new(value)?;
+    let mut edit = Edit::new(value);
     // The current version spells ids `id`, and its header is not a node.
     edit.remove("uuid");
     edit.remove("parentUuid");
@@ -95,7 +95,7 @@ fn rename_hook_message(index: &Index, node: Node, value: ValueRef<'_>, edit: &mu
     if !message.get("role").is_some_and(|role| role.is_str("hookMessage")) {
         return false;
     }
-    let Some(mut inner) = Edit::new(message) else { return false };
+    let mut inner = Edit::new(message);
     inner.replace("role", b"\"custom\"");
     edit.replace("message", &inner.object_text())
 }

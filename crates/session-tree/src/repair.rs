@@ -1,14 +1,13 @@
-//! Repair: heals a session by appending to it, never by changing what stands there.
+//! Repairs a session by appending to it. Existing bytes never change.
 //!
-//! A side branch of *session*, the writing half of [`check`](crate::Session::check). A plan says what would be
-//! appended; applying it appends stubs for lost entries, copies of entries that share their line with something
-//! else, a record of the repair and a marker of the leaf, with one write. What appending cannot heal goes into a copy
-//! beside the original, and so does what is left of a file without a header.
+//! A side branch of *session* that applies the fixes of [`check`](crate::Session::check): it appends stubs for lost
+//! entries, copies of entries that share their line with something else, a record of the repair and a marker of the leaf,
+//! with one write. Damage that appending cannot repair, and files without a header, are repaired in a copy.
 
 #[cfg(feature = "fs")]
 mod copy;
 #[cfg(feature = "fs")]
-mod salvage;
+mod headerless;
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,16 +18,13 @@ use crate::draft::{Draft, Spelling};
 use crate::error::{Error, Result};
 use crate::id::{EntryId, Stamp};
 use crate::journal::read_range;
-use crate::json::ValueRef;
 use crate::line::{STUB, WITHDRAWN};
 use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::{Node, Tree};
 
 #[cfg(feature = "fs")]
-pub use copy::RepairedCopy;
-#[cfg(feature = "fs")]
-pub use salvage::{Salvage, salvage};
+pub use headerless::{HeaderlessFile, read_headerless};
 
 /// A planned repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +33,7 @@ pub struct RepairPlan {
     tree: Stamp,
     steps: Vec<Step>,
     leaf: Option<EntryId>,
-    /// Conclusions are part of it.
+    /// True if inferred fixes are part of it.
     infers: bool,
 }
 
@@ -87,7 +83,7 @@ pub struct RepairRounds {
 }
 
 impl RepairPlan {
-    /// Returns what would be done, in file order.
+    /// Returns the planned fixes, in file order.
     pub fn fixes(&self) -> impl Iterator<Item = &Fix> {
         self.steps.iter().map(|step| &step.fix)
     }
@@ -102,27 +98,9 @@ impl RepairPlan {
         self.fixes().any(Fix::needs_copy)
     }
 
-    /// Returns the entry from which one would go on afterwards.
+    /// Returns the leaf after the repair.
     pub fn leaf(&self) -> Option<&EntryId> {
         self.leaf.as_ref()
-    }
-
-    /// Returns the ids of all entries that would come back, or get a stub.
-    #[cfg(feature = "fs")]
-    fn made(&self) -> HashSet<&str> {
-        let mut made = HashSet::new();
-        for fix in self.fixes() {
-            match fix {
-                Fix::Stub { id, .. } => made.extend([id.as_str()]),
-                Fix::Recover { entries } => made.extend(entries.iter().map(|entry| entry.id.as_str())),
-                Fix::LineFeed
-                | Fix::LeafMarker { .. }
-                | Fix::Detach { .. }
-                | Fix::Omit { .. }
-                | Fix::Salvage => {}
-            }
-        }
-        made
     }
 
     /// Drops the fixes that are inferred instead of read from the file.
@@ -134,9 +112,9 @@ impl RepairPlan {
 }
 
 impl Session {
-    /// Plans the repair of what a check of this session found. Changes nothing.
+    /// Plans the repair of the problems that a check of this session found. Changes nothing.
     ///
-    /// After heavy damage an entry that comes back may name another that can then be placed too:
+    /// After heavy damage a restored entry may name another one that can then be restored, too:
     /// [`Session::repair`] checks and plans again until the plan is empty.
     pub fn plan_repair(&self, report: &Report) -> RepairPlan {
         let mut steps: Vec<Step> = Vec::new();
@@ -159,8 +137,7 @@ impl Session {
         RepairPlan { tree: report.tree, steps, leaf, infers: true }
     }
 
-    /// Returns the leaf as if the file had never been damaged: the current one, unless the last entry of
-    /// the file is one that comes back.
+    /// Returns the leaf of the undamaged file: the current one, unless the last entry of the file is restored.
     fn leaf_after_repair(&self, report: &Report, steps: &[Step]) -> Option<EntryId> {
         let tree = self.tree();
         let is_whole =
@@ -207,9 +184,9 @@ impl Session {
         Ok(repairs.map(|record| self.tree().id(record.node)).find(|id| !is_undone(id)))
     }
 
-    /// Carries out what appending can heal. The original bytes stay; everything new stands behind them.
+    /// Applies the fixes that need no copy, by appending.
     ///
-    /// Steps that another session has carried out meanwhile are skipped.
+    /// Fixes that another session has applied meanwhile are skipped.
     ///
     /// # Errors
     ///
@@ -220,7 +197,7 @@ impl Session {
         if plan.is_empty() {
             return Ok(done);
         }
-        // Before a migration moves them.
+        // Before a migration moves the lines.
         let copies = self.read_recovered(plan)?;
         self.append_composed(|session, now| {
             let mut writer = Lines::new(session, now);
@@ -231,19 +208,19 @@ impl Session {
             done.appended = writer.ids;
             Ok(writer.bytes)
         })?;
-        self.settle_on(plan.leaf.as_ref());
+        self.set_leaf_to(plan.leaf.as_ref());
         self.sync()?;
         Ok(done)
     }
 
-    /// Takes a repair back: tree, leaf and context are what they were before it, and it can be planned again.
+    /// Undoes a repair: tree, leaf and context are as before it, and it can be planned again.
     ///
     /// Appends, for every line of the repair, an entry of the same id that [withdraws](crate::WITHDRAWN) it, a record,
-    /// and a marker of the leaf as it was. Other programs see entries without content or parent in these places: what
-    /// they could not reach before the repair is out of their reach again. Their leaf is the marker's parent, so they
-    /// go on where we do. What was appended below an entry that is taken back becomes an orphan.
+    /// and a marker of the leaf before the repair. Other programs see entries without content or parent in these
+    /// places. Their leaf is the parent of the marker, so they continue where we do. Entries that were appended below an
+    /// undone entry become orphans.
     ///
-    /// `record` is what [`Repaired::record`] named.
+    /// `record` is the id in [`Repaired::record`].
     ///
     /// # Errors
     ///
@@ -260,12 +237,12 @@ impl Session {
             done.appended = writer.ids;
             Ok(writer.bytes)
         })?;
-        self.settle_on(leaf.as_ref());
+        self.set_leaf_to(leaf.as_ref());
         self.sync()?;
         Ok(done)
     }
 
-    fn settle_on(&mut self, leaf: Option<&EntryId>) {
+    fn set_leaf_to(&mut self, leaf: Option<&EntryId>) {
         self.leaf = leaf.and_then(|leaf| self.tree().node(leaf.as_str()));
     }
 
@@ -286,23 +263,19 @@ impl Session {
         Ok(copies)
     }
 
-    /// Reads what a repair appended, and the leaf before it.
+    /// Returns the entries that a repair appended, and the leaf before it.
     fn read_record(&self, record: &str) -> Result<(Vec<EntryId>, Option<EntryId>)> {
         let refuse = |reason| Error::BadReference { reference: record.to_owned(), reason };
-        let entry = self.entry(record)?;
-        let is_record =
-            |value: &ValueRef<'_>| value.get("customType").is_some_and(|name| name.is_str(REPAIR));
-        let data = entry.value().filter(is_record).and_then(|value| value.get("data"));
-        let data = data.ok_or(refuse("it is not the record of a repair"))?;
-        let (Some(ids), Some(leaf)) = (data.get("restored"), data.get("leafBefore")) else {
+        let (node, records) = (self.node(record)?, self.repair_records()?);
+        let found = records.iter().find(|other| other.node == node);
+        let found = found.ok_or(refuse("it is not the record of a repair"))?;
+        let Some(leaf) = &found.leaf_before else {
             return Err(refuse("it records no repair that could be undone"));
         };
-        if self.repair_records()?.iter().any(|other| other.undoes.as_ref().is_some_and(|id| *id == record)) {
+        if records.iter().any(|other| other.undoes.as_ref().is_some_and(|id| *id == record)) {
             return Err(refuse("it was undone before"));
         }
-        let ids = ids.items().chain(data.get("marker")).filter_map(ValueRef::as_str);
-        let ids = ids.map(|id| EntryId::from(&*id)).collect();
-        Ok((ids, leaf.as_str().map(|leaf| EntryId::from(&*leaf))))
+        Ok((found.restored.iter().chain(&found.marker).cloned().collect(), leaf.clone()))
     }
 }
 
@@ -322,7 +295,7 @@ impl<'s> Lines<'s> {
         Lines { session, spelling, now, bytes: Vec::new(), ids: Vec::new(), taken: HashSet::new() }
     }
 
-    /// Writes stubs and copies; gives the record of what was done.
+    /// Writes stubs and copies; returns the record of the repair.
     fn fixes(&mut self, plan: &RepairPlan, copies: &HashMap<EntryId, Vec<u8>>) -> Result<Json> {
         for step in &plan.steps {
             match &step.fix {
@@ -346,7 +319,7 @@ impl<'s> Lines<'s> {
                 | Fix::LeafMarker { .. }
                 | Fix::Detach { .. }
                 | Fix::Omit { .. }
-                | Fix::Salvage => {}
+                | Fix::NewHeader => {}
             }
         }
         let leaf = self.session.leaf_id();
@@ -357,7 +330,7 @@ impl<'s> Lines<'s> {
         }))
     }
 
-    /// Takes a line of an earlier repair back, unless something else already did.
+    /// Withdraws a line of an earlier repair, unless that is done already.
     fn withdraw(&mut self, id: &EntryId, record: &str) -> Result<()> {
         if !self.is_lost(id)? {
             let data = serde_json::json!({ "undoes": record });
@@ -368,7 +341,7 @@ impl<'s> Lines<'s> {
 
     /// Writes the record and, behind it, the marker of the leaf.
     ///
-    /// The record hangs below the leaf of before, which stays when the repair is taken back.
+    /// The parent of the record is the leaf before the repair, which stays when the repair is undone.
     fn close(&mut self, mut record: Json, leaf: Option<&EntryId>) -> Option<EntryId> {
         let id = self.session.free_id(&mut self.taken);
         self.take(id.clone());
@@ -403,7 +376,7 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// The time of a lost entry as far as it is known, so that it keeps its place among its siblings.
+/// Returns the time of a lost entry or of its parent, so that it keeps its place among its siblings.
 fn time_of(tree: &Tree, id: &EntryId, parent: Option<&EntryId>) -> Option<Timestamp> {
     let known = tree.node(id.as_str()).or_else(|| tree.node(parent?.as_str()));
     known.map(|node| tree.timestamp(node))

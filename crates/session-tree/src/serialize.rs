@@ -162,7 +162,7 @@ impl<'a> From<&'a Fix> for FixForm<'a> {
             Fix::LeafMarker { target } => ("leaf-marker", target.iter().collect()),
             Fix::Detach { id } => ("detach", vec![id]),
             Fix::Omit { .. } => ("omit", Vec::new()),
-            Fix::Salvage => ("salvage", Vec::new()),
+            Fix::NewHeader => ("salvage", Vec::new()),
         };
         let parent_id = match fix {
             Fix::Stub { parent, .. } => parent.as_ref(),
@@ -376,14 +376,14 @@ struct ExtractForm<'a> {
 
 impl From<&ExtractPlan> for ExtractForm<'static> {
     fn from(plan: &ExtractPlan) -> Self {
-        let what = match plan.what() {
+        let what = match plan.what {
             Extract::Path { .. } => "path",
             Extract::Branch { .. } => "branch",
             Extract::Subtree { .. } => "subtree",
             Extract::All => "all",
         };
-        let (labels, left_out) = (plan.labels().len(), plan.left_out().len());
-        ExtractForm { what, entries: plan.entries().len(), labels, left_out }
+        let (labels, left_out) = (plan.labels.len(), plan.left_out.len());
+        ExtractForm { what, entries: plan.entries.len(), labels, left_out }
     }
 }
 

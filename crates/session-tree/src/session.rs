@@ -25,7 +25,7 @@ use crate::index::{self, Index};
 use crate::journal::{Journal, MemoryJournal, copy_range, name_of};
 use crate::tree::{Node, Tree};
 
-use ahead::ReadAhead;
+pub(crate) use ahead::ReadAhead;
 use cache::DocCache;
 pub use lines::RawLines;
 pub use options::Options;

@@ -194,7 +194,7 @@ impl<'e> Export<'e> {
         }
         let source = session_view::source_of(self.session, row.node)?;
         let Some(source) = source.and_then(|source| self.all.position_of(source)) else { return Ok(()) };
-        self.links.push((at, source, graft(entry)));
+        self.links.push((at, source, link_kind(entry)));
         Ok(())
     }
 
@@ -243,8 +243,8 @@ pub(crate) fn bytes_of(session: &Session) -> u64 {
     session.tree().nodes().map(|node| session.line_len(node)).sum()
 }
 
-/// Returns how an entry was made from another one, in a word.
-fn graft(entry: &Entry) -> &'static str {
+/// Returns how an entry came from another one, in a word.
+fn link_kind(entry: &Entry) -> &'static str {
     match entry.body() {
         body @ Body::BranchSummary { .. } if body.merge().is_some() => "merge",
         Body::BranchSummary { .. } => "summary",

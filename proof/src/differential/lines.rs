@@ -49,11 +49,10 @@ impl Lines {
         };
         for line in lines {
             let Ok(doc) = Doc::parse(self.0[*line].as_slice()) else { continue };
-            let Some(mut edit) = Edit::new(doc.root()) else { continue };
+            let mut edit = Edit::new(doc.root());
             repeat(doc.root(), &mut edit);
-            if let Some(message) = doc.root().get("message")
-                && let Some(mut inner) = Edit::new(message)
-            {
+            if let Some(message) = doc.root().get("message") {
+                let mut inner = Edit::new(message);
                 repeat(message, &mut inner);
                 edit.replace("message", &inner.object_text());
             }
@@ -66,7 +65,7 @@ impl Lines {
     pub(super) fn edit(&mut self, lines: &[usize], mut change: impl FnMut(usize, &mut Edit<'_>)) -> bool {
         for line in lines {
             let Ok(doc) = Doc::parse(self.0[*line].as_slice()) else { continue };
-            let Some(mut edit) = Edit::new(doc.root()) else { continue };
+            let mut edit = Edit::new(doc.root());
             change(*line, &mut edit);
             self.0[*line] = edit.document();
         }

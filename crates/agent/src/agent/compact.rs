@@ -243,12 +243,11 @@ impl Agent {
                 Some(format!("the model made no summary ({reason}); it is an extract of the conversation"));
         }
         let [history, prefix] = texts;
-        let details = serde_json::from_str(&plan.details_json()).ok();
         Ok(Some(NewCompaction {
             summary: plan.summary_text(history.as_deref(), prefix.as_deref()),
             keep: KeepFrom::Entry(plan.first_kept.clone()),
             tokens_before: plan.tokens_before,
-            details,
+            details: Some(plan.file_ops.details()),
             usage,
             from_hook: false,
         }))

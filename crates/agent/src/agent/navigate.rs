@@ -284,7 +284,7 @@ impl Agent {
         let made = writer.write(&prompt, &conversation, None).await.map_err(failed)?;
         Ok(made.map(|made| NewBranchSummary {
             summary: branch_summary_text(&made.text, &covered.file_ops),
-            details: serde_json::from_str(&covered.details_json()).ok(),
+            details: Some(covered.file_ops.details()),
             usage: Some(made.usage),
             from_hook: false,
         }))

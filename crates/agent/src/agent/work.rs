@@ -12,10 +12,10 @@ use tracing::{Instrument as _, info_span};
 use super::Agent;
 use crate::approval::{Approval, without_approver};
 use crate::cancel::Cancel;
-use crate::command::is_grafted;
+use crate::command::is_picked_or_merged;
 use crate::event::AgentEvent;
 use crate::hooks::given;
-use crate::permission::Caution;
+use crate::permission::ProvenanceWarning;
 use crate::shared::lock;
 use crate::tool::{ToolCall, ToolOutput, ToolPlace};
 use crate::tools::ReadyCall;
@@ -29,7 +29,7 @@ impl Agent {
     /// A call that may change something starts when all calls before it are done, and those after it wait for it.
     /// Neighbouring calls that only read run concurrently.
     pub(super) async fn work(&mut self, calls: Vec<ToolCall>, cancel: &Cancel) -> Input {
-        let caution = self.take_caution();
+        let provenance = self.take_provenance_warning();
         let agent = &*self;
         let is_concurrent: Vec<bool> = {
             let tools = lock(&agent.tools);
@@ -41,7 +41,7 @@ impl Agent {
             let running = group.iter().map(|number| {
                 let call = &calls[*number];
                 let span = info_span!("tool", name = call.name, id = call.id);
-                agent.run_call(call, caution, cancel).instrument(span)
+                agent.run_call(call, provenance, cancel).instrument(span)
             });
             outputs.extend(join_all(running).await);
         }
@@ -73,26 +73,31 @@ impl Agent {
     }
 
     /// Tells whether the model has read what may come from strangers since it last called a tool.
-    fn take_caution(&mut self) -> Option<Caution> {
+    fn take_provenance_warning(&mut self) -> Option<ProvenanceWarning> {
         if std::mem::take(&mut self.is_imported) {
-            return Some(Caution::Imported);
+            return Some(ProvenanceWarning::Imported);
         }
         let session = self.session();
         let tree = session.tree();
-        let is_grafted = |node| session.entry_at(node).is_ok_and(|entry| is_grafted(&entry));
+        let is_copied = |node| session.entry_at(node).is_ok_and(|entry| is_picked_or_merged(&entry));
         // The result of a call that was copied here is no result of the model's.
         let mut path = session.branch_path(Position::Leaf).into_iter().rev();
-        let last = path.find(|node| tree.role(*node) == Some(Role::ToolResult) || is_grafted(*node));
-        last.is_some_and(is_grafted).then_some(Caution::Grafted)
+        let last = path.find(|node| tree.role(*node) == Some(Role::ToolResult) || is_copied(*node));
+        last.is_some_and(is_copied).then_some(ProvenanceWarning::PickedOrMerged)
     }
 
-    async fn run_call(&self, call: &ToolCall, caution: Option<Caution>, cancel: &Cancel) -> ToolOutput {
+    async fn run_call(
+        &self,
+        call: &ToolCall,
+        provenance: Option<ProvenanceWarning>,
+        cancel: &Cancel,
+    ) -> ToolOutput {
         if cancel.is_cancelled() {
             return ToolOutput::error(ABORTED);
         }
         let mut call = call.clone();
         self.announce(AgentEvent::ToolStart(call.clone()), cancel).await;
-        let output = match self.permitted(call.clone(), caution, cancel).await {
+        let output = match self.permitted(call.clone(), provenance, cancel).await {
             Ok(ready) => {
                 call = ready.call.clone();
                 self.run_watched(ready, cancel).await
@@ -139,7 +144,7 @@ impl Agent {
     async fn permitted(
         &self,
         mut call: ToolCall,
-        caution: Option<Caution>,
+        provenance: Option<ProvenanceWarning>,
         cancel: &Cancel,
     ) -> Result<ReadyCall, ToolOutput> {
         if self.hooks.wants("tool_call") {
@@ -158,7 +163,7 @@ impl Agent {
             call.arguments = answer["input"].clone();
         }
         let mut ready = lock(&self.tools).check(call, self.tool_place(cancel.child()))?;
-        ready.caution = caution;
+        ready.provenance = provenance;
         let approval = match &self.approver {
             Some(approver) => cancel.unless_cancelled(approver.approve(&ready)).await,
             None => Some(without_approver(&ready)),
@@ -199,5 +204,5 @@ impl Agent {
 
 fn result_message(call: &ToolCall, output: &ToolOutput, time: Timestamp) -> Message {
     let result = output.content.iter().fold(call.answer(), |result, block| result.block(block));
-    result.details(output.details.clone()).is_error(output.is_error).time(time).build()
+    result.details(output.details.clone()).is_error(output.is_error).build().with_time(time)
 }

@@ -1,7 +1,6 @@
 //! `/switch`, `/branch-here`, `/back`, `/forward`, `/pop` and `/undo`: plans of moves of the leaf.
 
-use session_tree::cherry_pick::CHERRY_PICK;
-use session_tree::json::ValueRef;
+use session_tree::cherry_pick::pick_origin;
 use session_tree::{Entry, NavigationPlan, Node, PopPlan, Position as Place, Role, Session};
 
 use super::history::Position;
@@ -132,7 +131,7 @@ impl Agent {
     ///
     /// [`AgentError::NothingToUndo`] if the path has neither.
     pub fn plan_undo(&self) -> Result<Move> {
-        let plan = match self.last_graft()? {
+        let plan = match self.last_pick_or_merge()? {
             Some(graft) => self.plan_before(graft)?,
             None => {
                 let prompt = self.last_prompt().ok_or(AgentError::NothingToUndo)?;
@@ -158,14 +157,16 @@ impl Agent {
     }
 
     /// Finds the first entry of the pick or merge that the path ends with.
-    fn last_graft(&self) -> Result<Option<Node>> {
+    fn last_pick_or_merge(&self) -> Result<Option<Node>> {
         let Some(last) = self.said_last() else { return Ok(None) };
         let session = self.session();
-        let Some(graft) = graft_of(&session.entry_at(last)?) else { return Ok(None) };
+        let Some(source) = PickOrMerge::of(&session.entry_at(last)?) else { return Ok(None) };
         let mut first = last;
         for node in session.tree().ancestors(last).skip(1) {
             // One pick may have made several entries.
-            if graft != Graft::Merge && graft_of(&session.entry_at(node)?).as_ref() == Some(&graft) {
+            if source != PickOrMerge::Merge
+                && PickOrMerge::of(&session.entry_at(node)?).as_ref() == Some(&source)
+            {
                 first = node;
             } else {
                 break;
@@ -175,27 +176,27 @@ impl Agent {
     }
 }
 
-/// What brought an entry here.
+/// The operation that copied an entry from another branch.
 #[derive(Debug, PartialEq, Eq)]
-enum Graft {
+enum PickOrMerge {
     /// The pick of this time.
     Pick(String),
     Merge,
 }
 
-/// Tells whether a pick or a merge brought an entry here.
-pub(crate) fn is_grafted(entry: &Entry) -> bool {
-    graft_of(entry).is_some()
+impl PickOrMerge {
+    fn of(entry: &Entry) -> Option<Self> {
+        if entry.body().merge().is_some() {
+            return Some(PickOrMerge::Merge);
+        }
+        let origin = pick_origin(entry)?;
+        // In a pick of a pick, the last step copied the entry to this branch.
+        let step = origin.get("via").and_then(|via| via.items().last()).unwrap_or(origin);
+        Some(PickOrMerge::Pick(step.get("pickedAt")?.as_str()?.into_owned()))
+    }
 }
 
-fn graft_of(entry: &Entry) -> Option<Graft> {
-    let details = entry.value()?.get("details");
-    if entry.body().merge().is_some() {
-        return Some(Graft::Merge);
-    }
-    let is_pick = |note: &ValueRef<'_>| note.get("kind").is_some_and(|kind| kind.is_str(CHERRY_PICK));
-    let note = details.filter(is_pick).or_else(|| entry.value()?.get("origin").filter(is_pick))?;
-    // The last step of a pick of a pick is the one that brought it here.
-    let step = note.get("via").and_then(|via| via.items().last()).unwrap_or(note);
-    Some(Graft::Pick(step.get("pickedAt")?.as_str()?.into_owned()))
+/// Returns true if a pick or a merge copied an entry from another branch.
+pub(crate) fn is_picked_or_merged(entry: &Entry) -> bool {
+    PickOrMerge::of(entry).is_some()
 }

@@ -135,15 +135,14 @@ impl Answer {
             .model(&model.provider, &model.id)
             .usage(usage)
             .cost(model.cost(&self.usage))
-            .stop_reason(session_tree::StopReason::from_name(stop.as_bytes()))
-            .time(time);
+            .stop_reason(session_tree::StopReason::from_name(stop.as_bytes()));
         if let Some(error) = error {
             message = message.error_message(error);
         }
         if let Some(id) = self.response_id {
             message = message.response_id(id);
         }
-        message.build()
+        message.build().with_time(time)
     }
 }
 

@@ -390,11 +390,11 @@ fn the_output_of_an_earlier_command_may_be_read() {
 #[test]
 fn after_words_of_strangers_somebody_is_asked_about_what_would_be_allowed() {
     let effect = Effect::Runs("cargo test".into());
-    let judged = |mode, rules: &str, caution| {
+    let judged = |mode, rules: &str, provenance| {
         let permissions = permissions(mode, rules);
-        permissions.with_caution(caution, permissions.judge("bash", &effect, Path::new("/w"))).decision
+        permissions.with_provenance(provenance, permissions.judge("bash", &effect, Path::new("/w"))).decision
     };
-    let strange = Some(Caution::Imported);
+    let strange = Some(ProvenanceWarning::Imported);
     assert_eq!(judged(Mode::AskFor, "allow bash", None), Decision::Allow);
     assert_eq!(judged(Mode::AskFor, "allow bash", strange), Decision::Ask);
     assert_eq!(judged(Mode::AskFor, "deny bash", strange), Decision::Deny);

@@ -83,11 +83,12 @@ pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Tim
 
 /// Makes the `bashExecution` message of a command.
 pub(crate) fn command_message(command: &UserCommand, output: &CommandOutput, now: Timestamp) -> Message {
-    let message = Message::bash(&command.command).output(&output.text).exit_code(output.exit_code).time(now);
+    let message = Message::bash(&command.command).output(&output.text).exit_code(output.exit_code);
     let message = message.cancelled(output.is_cancelled).truncated(output.is_cut);
     let message = message.exclude_from_context(command.is_private);
-    match &output.full {
-        Some(path) => message.full_output_path(path.to_string_lossy()).build(),
-        None => message.build(),
-    }
+    let message = match &output.full {
+        Some(path) => message.full_output_path(path.to_string_lossy()),
+        None => message,
+    };
+    message.build().with_time(now)
 }

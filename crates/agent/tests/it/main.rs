@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod boundaries;
-mod caution;
 mod client;
 mod commands;
 mod compaction;
@@ -10,6 +9,7 @@ mod crash;
 mod extensions;
 mod navigation;
 mod paths;
+mod provenance;
 mod secrets;
 mod support;
 mod tools;

@@ -316,11 +316,9 @@ fn absolute(path: &Path) -> PathBuf {
 fn with_target(entry: ValueRef<'_>, target: &EntryId) -> Result<Doc, CommandError> {
     let mut text = String::new();
     write_string(&mut text, target.as_str());
-    let edited = Edit::new(entry).map(|mut edit| {
-        edit.replace("targetId", text.as_bytes());
-        edit.object_text()
-    });
-    let doc = Doc::parse(edited.unwrap_or_else(|| entry.raw().to_vec()));
+    let mut edit = Edit::new(entry);
+    edit.replace("targetId", text.as_bytes());
+    let doc = Doc::parse(edit.object_text());
     Ok(doc.map_err(|error| Failure::new(format!("not JSON: {error}")))?)
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::fs::RealFs;
-use session_tree::repair::salvage;
+use session_tree::repair::read_headerless;
 use session_tree::{Diagnostic, Error, Fix, Problem, Report, Severity};
 
 use crate::app::{App, is_stream};
@@ -172,8 +172,8 @@ fn check(target: &Target, app: &App) -> Result<Found, CommandError> {
 
 /// A file that lost its header is damaged; one that never had any is somebody else's.
 fn headless(path: &Path, reason: &'static str, is_named: bool) -> Result<Found, CommandError> {
-    match salvage(Arc::new(RealFs), path) {
-        Ok(left) => Ok(Found::Report(left.report())),
+    match read_headerless(Arc::new(RealFs), path) {
+        Ok(file) => Ok(Found::Report(file.report())),
         Err(_) if is_named => Err(Error::NotASession { path: path.into(), reason }.into()),
         Err(_) => Ok(Found::NotASession { is_session: false, reason }),
     }

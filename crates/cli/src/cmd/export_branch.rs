@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     }
     let file = Path::new(&work.app.env.cwd()?).join(&name);
     let plan = work.agent.plan_export(ExportRequest { entry, scope, file }).await?;
-    let entries = plan.plan.entries().len();
+    let entries = plan.plan.entries.len();
     let parent = work.file();
     let what = format!("{} of {}", count(entries, "entry"), work.session_name());
     let mut made = Made { what, to: Destination::File(name.clone()), ..Made::default() };
@@ -78,8 +78,8 @@ async fn write_out(request: ExportRequest, work: &mut Work<'_>) -> Outcome {
     if !work.dry_run {
         work.app.ui.raw(&lines)?;
     }
-    let what = format!("{} of {}", count(plan.entries().len(), "entry"), work.file());
-    let json = Forked { parent_session: work.file(), entries: plan.entries().len(), plan: None };
+    let what = format!("{} of {}", count(plan.entries.len(), "entry"), work.file());
+    let json = Forked { parent_session: work.file(), entries: plan.entries.len(), plan: None };
     Ok(Applied::Done(Change::new("exported", "export", what).json(json)?))
 }
 

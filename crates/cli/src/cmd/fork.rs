@@ -88,7 +88,7 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
     let entries = work.agent.read(|session| {
         let target = fork.plan.target.as_ref().map(|id| session.node(id.as_str())).transpose()?;
         let path = target.map(|at| session.plan_extract(Extract::Path { at })).transpose()?;
-        Ok::<_, Error>(path.map_or(0, |path| path.entries().len()))
+        Ok::<_, Error>(path.map_or(0, |path| path.entries.len()))
     })?;
     let old_file = work.file();
     let (plan, to, stay) = (fork.plan.clone(), fork.to.clone(), fork.stay);

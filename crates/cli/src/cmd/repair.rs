@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::fs::RealFs;
-use session_tree::repair::{RepairPlan, RepairRounds, Repaired, salvage};
+use session_tree::repair::{RepairPlan, RepairRounds, Repaired, read_headerless};
 use session_tree::{EntryId, Error, Fix, Session, Severity};
 
 use crate::app::{App, file_of};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         Err(error) => Err(error.into()),
         Ok(_) if args.undo => undo(args, app),
         Ok(session) => match &args.copy {
-            Some(copy) => repair_copy(args, &session, copy, app),
+            Some(copy) => repair_copy(args, &session, &file_of(&session), copy, app),
             None => repair_here(args, app),
         },
     }
@@ -152,7 +152,13 @@ fn repair_here(args: &Args, app: &mut App) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn repair_copy(args: &Args, session: &Session, copy: &Path, app: &mut App) -> Result<(), CommandError> {
+fn repair_copy(
+    args: &Args,
+    session: &Session,
+    file: &str,
+    copy: &Path,
+    app: &mut App,
+) -> Result<(), CommandError> {
     let plan = plan(session, args.no_guess)?;
     let mut done = Done::planned(&plan, true);
     free(copy)?;
@@ -163,34 +169,25 @@ fn repair_copy(args: &Args, session: &Session, copy: &Path, app: &mut App) -> Re
         finish_copy(args, copy, &mut done, app)?
     };
     tell_fixes(&done, args.how, app)?;
-    tell_copy(args, &file_of(session), copy, entries, &done, app)
+    tell_copy(args, file, copy, entries, &done, app)
 }
 
-/// A file without a header is no session; what is left of it becomes one.
+/// Repairs a file without a header, which is no session, in a copy with a new header.
 fn repair_headless(
     args: &Args,
     path: &Path,
     reason: &'static str,
     app: &mut App,
 ) -> Result<(), CommandError> {
-    let left =
-        salvage(Arc::new(RealFs), path).map_err(|_| Error::NotASession { path: path.into(), reason })?;
+    let found = read_headerless(Arc::new(RealFs), path)
+        .map_err(|_| Error::NotASession { path: path.into(), reason })?;
     let Some(copy) = args.copy.as_ref().filter(|_| !args.undo) else {
-        let entries = count(left.session().tree().len(), "entry");
+        let entries = count(found.session.tree().len(), "entry");
         let message = format!("the header of {} cannot be read; {entries} can", path.display());
         let command = format!("offshoot repair {} --copy NEW", quoted(&path.display().to_string()));
         return Err(Failure::new(message).hint(format!("`{command}` writes them into a new file")).into());
     };
-    free(copy)?;
-    let mut done = Done::default();
-    let entries = if args.how.dry_run {
-        left.session().tree().len()
-    } else {
-        left.write_to(Arc::new(RealFs), copy)?;
-        finish_copy(args, copy, &mut done, app)?
-    };
-    tell_fixes(&done, args.how, app)?;
-    tell_copy(args, &path.display().to_string(), copy, entries, &done, app)
+    repair_copy(args, &found.session, &path.display().to_string(), copy, app)
 }
 
 /// Does in the copy what its first repair made possible; gives the number of entries.

@@ -221,8 +221,8 @@ fn files_are_collected_from_everything_also_from_what_does_not_fit() {
     assert!(plan.messages.is_empty());
     assert_eq!(plan.file_ops.read_files(), ["b.rs", "k.rs", "n.rs"]);
     assert_eq!(plan.file_ops.modified_files(), ["c.rs", "new.rs", "old.rs"]);
-    let details = r#"{"readFiles":["b.rs","k.rs","n.rs"],"modifiedFiles":["c.rs","new.rs","old.rs"]}"#;
-    assert_eq!(plan.details_json(), details);
+    let details = serde_json::json!({"readFiles": ["b.rs", "k.rs", "n.rs"], "modifiedFiles": ["c.rs", "new.rs", "old.rs"]});
+    assert_eq!(plan.file_ops.details(), details);
 }
 
 #[test]

@@ -1,29 +1,28 @@
-//! The content of a line that is not JSON: whole entries that were fused with others, runs of zero bytes, and the
-//! names that can still be made out.
+//! The readable parts of a line that is not JSON: whole entries that were fused with others, runs of zero bytes, and
+//! single fields.
 
 use std::ops::Range;
 
 use memchr::{memchr, memchr2, memmem};
 
+use super::Recovered;
 use crate::id::EntryId;
 use crate::json::{self, Doc, ValueRef};
 use crate::kind::Kind;
 
-/// How every entry that pi writes begins.
+/// The beginning of every entry that pi writes.
 const BEGINNING: &[u8] = b"{\"type\":";
 
-/// A whole entry on a line with other things; positions count from the start of the line.
+/// A whole entry that shares its line with something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fused {
-    pub(super) id: EntryId,
+pub(super) struct FusedEntry {
+    pub(super) entry: Recovered,
     pub(super) parent: Option<EntryId>,
-    pub(super) bytes: Range<u64>,
-    /// True for a bookkeeping entry, which is never a leaf.
-    pub(super) is_aside: bool,
 }
 
-/// Finds the whole entries on a line; the flag is true if the line contains anything else but zero bytes.
-pub(super) fn split(line: &[u8]) -> (Vec<Fused>, bool) {
+/// Finds the whole entries on a line at a position of the file; the flag is true if the line contains anything else but
+/// zero bytes.
+pub(super) fn split(line: &[u8], position: u64) -> (Vec<FusedEntry>, bool) {
     let (mut found, mut has_rest) = (Vec::new(), false);
     // A hostile line could make every beginning look promising up to the end of the line.
     let mut budget = 16 * line.len() + (1 << 16);
@@ -34,7 +33,7 @@ pub(super) fn split(line: &[u8]) -> (Vec<Fused>, bool) {
             continue;
         }
         let len = value_len(&line[at..], &mut budget);
-        let piece = len.and_then(|len| piece_of(&line[at..at + len], at));
+        let piece = len.and_then(|len| piece_of(&line[at..at + len], position + at as u64));
         has_rest |= piece.is_none();
         at = match (len, &piece) {
             (Some(len), Some(_)) => at + len,
@@ -53,8 +52,8 @@ fn value_len(text: &[u8], budget: &mut usize) -> Option<usize> {
     len.ok()
 }
 
-/// Reads an entry; content blocks have a type too, some even an id, but no parent.
-fn piece_of(text: &[u8], at: usize) -> Option<Fused> {
+/// Reads an entry at a position of the file; content blocks have a type too, some even an id, but no parent.
+fn piece_of(text: &[u8], position: u64) -> Option<FusedEntry> {
     let doc = Doc::parse(text).ok()?;
     let root = doc.root();
     let kind = root.get("type").and_then(ValueRef::as_str)?;
@@ -72,24 +71,25 @@ fn piece_of(text: &[u8], at: usize) -> Option<Fused> {
             .get("customType")
             .and_then(ValueRef::as_str)
             .is_some_and(|name| name.starts_with("session-tree."));
-    let bytes = at as u64..(at + text.trim_ascii_end().len()) as u64;
-    (kind != "session").then(|| Fused { id: EntryId::from(&*id), parent, bytes, is_aside })
+    let bytes = position..position + text.trim_ascii_end().len() as u64;
+    let entry = Recovered { id: EntryId::from(&*id), bytes, is_aside };
+    (kind != "session").then_some(FusedEntry { entry, parent })
 }
 
-/// Finds the first run of zero bytes.
-pub(super) fn nul_run(line: &[u8]) -> Option<Range<u64>> {
+/// Finds the first run of zero bytes on a line at a position of the file.
+pub(super) fn nul_run(line: &[u8], position: u64) -> Option<Range<u64>> {
     let start = memchr(0, line)?;
     let length = line[start..].iter().take_while(|byte| **byte == 0).count();
-    Some(start as u64..(start + length) as u64)
+    Some(position + start as u64..position + (start + length) as u64)
 }
 
-/// Makes out the string that follows `"key":` on a damaged line.
-pub(crate) fn hint(line: &[u8], key: &str) -> Option<String> {
+/// Finds the string that follows `"key":` on a damaged line.
+pub(crate) fn find_field(line: &[u8], key: &str) -> Option<String> {
     let name = format!("\"{key}\":");
     let rest = &line[memmem::find(line, name.as_bytes())? + name.len()..];
     let mut end = 1;
     loop {
-        // No name or path is longer.
+        // No id or path is longer.
         end += memchr2(b'"', b'\\', rest.get(end..)?.get(..4096).unwrap_or(&rest[end..]))?;
         match rest[end] {
             b'"' => break,

@@ -2,13 +2,12 @@
 
 use serde_json::{Value as Json, json};
 
-use super::plan::{PickMode, image_count};
+use super::plan::PickMode;
 use super::provenance::{CHERRY_PICK, Origin};
-use super::unit::call_id;
 use super::{message_of_draft, native};
 use crate::context::convert_to_llm;
 use crate::draft::Draft;
-use crate::entry::{Block, Entry, Message};
+use crate::entry::{Entry, Message};
 use crate::error::Result;
 use crate::estimate::estimate_tokens;
 use crate::id::EntryId;
@@ -18,71 +17,57 @@ use crate::time::Timestamp;
 /// One entry that a pick would append.
 #[derive(Debug, Clone)]
 pub struct PickItem {
-    body: Planned,
+    /// The entry without its origin, which needs the time of the append.
+    draft: Draft,
     origin: Origin,
+    /// The field that stores the origin.
+    origin_field: &'static str,
     /// The message that the context will contain.
     message: Option<Message>,
-}
-
-/// The entry to be, without its provenance: that needs the time of the append.
-#[derive(Debug, Clone)]
-enum Planned {
-    /// A text, and the images that go with it.
-    Quote { text: String, images: Vec<Json> },
-    /// A message; calls get new ids when it is appended.
-    Message(Message),
-    /// An entry whose `details` note where it came from.
-    Requoted(Draft),
-    /// Any other entry.
-    Other(Draft),
+    /// The images of a quote, as blocks; none if this is not a quote.
+    quoted_images: Option<Vec<Json>>,
 }
 
 impl PickItem {
-    pub(super) fn quote(text: &str, images: Vec<Json>, origin: Origin) -> Self {
-        let mut item = Self { body: Planned::Quote { text: String::new(), images }, origin, message: None };
-        item.set_text(text);
-        item
+    pub(super) fn quote(text: &str, images: Vec<Json>, origin: Origin) -> Result<Self> {
+        let draft = quote_draft(text, &images)?;
+        let quoted_images = Some(images);
+        Ok(Self { quoted_images, origin_field: "details", ..Self::new(draft, origin) })
     }
 
     pub(super) fn message(message: Message, origin: Origin) -> Self {
-        Self { message: Some(message.clone()), body: Planned::Message(message), origin }
+        let draft = Draft::copied_message(&message);
+        Self { draft, origin, origin_field: "origin", message: Some(message), quoted_images: None }
     }
 
-    pub(super) fn setting(draft: Draft, origin: Origin) -> Self {
-        Self { body: Planned::Other(draft), origin, message: None }
-    }
-
-    /// Copies an entry with all its fields but what it notes about an earlier pick.
+    /// Copies an entry with all its fields but the origin of an earlier pick.
     pub(super) fn copy(entry: &Entry, origin: Origin) -> Self {
         let details = entry.value().and_then(|value| value.get("details")?.get("kind"));
         let is_quote =
             entry.kind() == Kind::CustomMessage && details.is_some_and(|kind| kind.is_str(CHERRY_PICK));
         let draft = Draft::copy_of(entry, if is_quote { &["origin", "details"] } else { &["origin"] });
+        let item = Self::new(draft, origin);
+        if is_quote { Self { origin_field: "details", ..item } } else { item }
+    }
+
+    pub(super) fn new(draft: Draft, origin: Origin) -> Self {
         let message = message_of_draft(&draft);
-        Self {
-            body: if is_quote { Planned::Requoted(draft) } else { Planned::Other(draft) },
-            origin,
-            message,
-        }
+        Self { draft, origin, origin_field: "origin", message, quoted_images: None }
     }
 
     /// Returns the type of the entry to be.
     pub fn kind(&self) -> Kind {
-        match &self.body {
-            Planned::Quote { .. } => Kind::CustomMessage,
-            Planned::Message(_) => Kind::Message,
-            Planned::Requoted(draft) | Planned::Other(draft) => draft.kind(),
-        }
+        self.draft.kind()
     }
 
     /// Returns how the entry is copied.
     pub fn mode(&self) -> PickMode {
-        self.origin.mode()
+        self.origin.mode
     }
 
     /// Returns the entries of the source that it is made of.
     pub fn source_ids(&self) -> &[EntryId] {
-        self.origin.sources()
+        &self.origin.sources
     }
 
     /// Returns the message that a model will get; none if no model gets anything.
@@ -90,60 +75,53 @@ impl PickItem {
         self.message.as_ref().and_then(convert_to_llm)
     }
 
-    /// Returns the text that a model will read; calls of tools are no text.
+    /// Returns the text that a model will read; tool calls are not part of it.
     pub fn text(&self) -> String {
         self.llm_message().map_or_else(String::new, |message| message.text().into_owned())
     }
 
-    /// Guesses how many tokens the entry takes.
+    /// Estimates the tokens of the entry.
     pub fn tokens(&self) -> u64 {
         self.llm_message().map_or(0, |message| estimate_tokens(&message))
     }
 
-    /// Replaces the text of a quote, first line included. Returns whether the entry is one.
-    pub fn set_text(&mut self, new: &str) -> bool {
-        let Planned::Quote { text, images } = &mut self.body else { return false };
-        new.clone_into(text);
-        self.message = quote_draft(text, images).ok().as_ref().and_then(message_of_draft);
+    /// Replaces the text of a quote, including its first line. Returns false if the entry is not a quote.
+    pub fn set_text(&mut self, text: &str) -> bool {
+        let draft = self.quoted_images.as_ref().and_then(|images| quote_draft(text, images).ok());
+        let Some(draft) = draft else { return false };
+        self.message = message_of_draft(&draft);
+        self.draft = draft;
         true
     }
 
     pub(super) fn image_count(&self) -> usize {
-        self.message.as_ref().map_or(0, image_count)
+        self.message.as_ref().map_or(0, |message| message.content().image_count())
     }
 
     /// Returns the ids of the calls that it copies.
     pub(super) fn call_ids(&self) -> Vec<String> {
-        let Planned::Message(message) = &self.body else { return Vec::new() };
-        let call = |block: Block<'_>| match block {
-            Block::ToolCall { id, .. } => Some(id.into_owned()),
-            Block::Text(_) | Block::Image { .. } | Block::Thinking(_) | Block::Other(_) => None,
-        };
-        match message.role() {
-            Role::Assistant => message.content().blocks().filter_map(call).collect(),
-            _ => Vec::new(),
-        }
+        let answer = self.native_message().filter(|message| message.role() == Role::Assistant);
+        answer.into_iter().flat_map(Message::call_ids).collect()
     }
 
     /// Returns the id of the call that it answers.
     pub(super) fn answered_call(&self) -> Option<String> {
-        match &self.body {
-            Planned::Message(message) if message.role() == Role::ToolResult => Some(call_id(message)),
-            Planned::Message(_) | Planned::Quote { .. } | Planned::Requoted(_) | Planned::Other(_) => None,
-        }
+        let result = self.native_message().filter(|message| message.role() == Role::ToolResult);
+        result.map(|result| result.tool_call_id().unwrap_or_default().into_owned())
     }
 
-    /// Makes the draft, with provenance and the new ids of the calls that it makes, or of the one that it answers.
+    /// Makes the draft, with its origin and the new ids of the calls that it makes, or of the one that it answers.
     pub(super) fn draft(&self, now: Timestamp, ids: &[String]) -> Result<Draft> {
-        let origin = self.origin.to_json(now);
-        Ok(match &self.body {
-            Planned::Quote { text, images } => quote_draft(text, images)?.with_field("details", &origin)?,
-            Planned::Requoted(draft) => draft.clone().with_field("details", &origin)?,
-            Planned::Message(message) => {
-                Draft::copied_message(&native::with_call_ids(message, ids)).with_field("origin", &origin)?
-            }
-            Planned::Other(draft) => draft.clone().with_field("origin", &origin)?,
-        })
+        let draft = match self.native_message() {
+            Some(message) => Draft::copied_message(&native::with_call_ids(message, ids)),
+            None => self.draft.clone(),
+        };
+        draft.with_field(self.origin_field, &self.origin.to_json(now))
+    }
+
+    /// Returns the message of an entry that stays a message.
+    fn native_message(&self) -> Option<&Message> {
+        self.message.as_ref().filter(|_| self.kind() == Kind::Message)
     }
 }
 

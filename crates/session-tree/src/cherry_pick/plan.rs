@@ -5,16 +5,16 @@
 use std::collections::HashSet;
 
 use super::item::PickItem;
-use super::provenance::{EarlierPicks, Origin, Provenance};
+use super::provenance::{EarlierPicks, PickSource, session_json};
 use super::quote::{Attribution, unit_text};
 use super::selection::{Selected, Selection};
-use super::target::{Target, touched};
+use super::target::{CommonAncestor, Target, touched};
 use super::unit::{Unit, units_of};
 use super::warning::PickWarning;
 use super::{MessageReader, native};
 use crate::context::{ModelRef, OpenCalls};
 use crate::draft::Draft;
-use crate::entry::{Body, Content, Entry, Message};
+use crate::entry::{Body, Entry, Message};
 use crate::error::{Error, PickRefusal, Result};
 use crate::id::{EntryId, Stamp};
 use crate::json::ValueRef;
@@ -49,16 +49,16 @@ pub struct PickRequest {
     pub mode: Option<PickMode>,
     /// A note for later readers of the session; it is not sent to models.
     pub note: Option<String>,
-    /// Whether to copy state of extensions too.
+    /// True to copy state of extensions too.
     pub with_state: bool,
-    /// Whether to pick what is on the current path already.
+    /// True to pick entries that are on the current path already.
     pub allow_present: bool,
-    /// Whether to pick what was picked onto the current path before.
+    /// True to pick entries that were picked onto the current path before.
     pub allow_again: bool,
 }
 
 impl PickRequest {
-    /// Asks for a selection, with everything else as usual.
+    /// Requests a selection, with defaults for everything else.
     pub fn new(selection: Selection) -> Self {
         Self {
             selection,
@@ -116,7 +116,7 @@ impl PickPlan {
         texts.join("\n\n")
     }
 
-    /// Guesses how many tokens would enter the context.
+    /// Estimates the tokens that would enter the context.
     pub fn tokens(&self) -> u64 {
         self.items.iter().map(PickItem::tokens).sum()
     }
@@ -140,12 +140,19 @@ impl Session {
         let here = Target::of(self);
         let Selected { nodes, tip } = request.selection.resolve(source)?;
         let end = *nodes.last().ok_or(Error::EmptySelection)?;
+        let common = here.common_ancestor(source, end);
         let reader = MessageReader::verbatim(source);
         let mut planner = Planner {
             request,
             attribution: Attribution::of(&here, source, tip)?,
-            provenance: Provenance::of(&here, source, tip, end, request),
-            changed: changed_here(&here, source, &nodes, end)?,
+            source: PickSource {
+                session: source,
+                session_json: session_json(self, source),
+                leaf: source.tree().id(tip),
+                common_ancestor: common.map(|common| source.tree().id(common.there)),
+                note: request.note.clone(),
+            },
+            changed: changed_here(&here, source, &nodes, common)?,
             reader: &reader,
             items: Vec::new(),
             warnings: Vec::new(),
@@ -154,18 +161,13 @@ impl Session {
         for unit in units_of(&reader, &nodes)? {
             planner.add(&unit)?;
         }
-        planner.finish(PickPlan {
-            session: self.stamp,
-            old_leaf: self.leaf_id(),
-            selected: nodes,
-            source_leaf: source.tree().id(tip),
-            items: Vec::new(),
-            extra: Vec::new(),
-            warnings: Vec::new(),
-        })
+        let source_leaf = planner.source.leaf.clone();
+        let (items, warnings) = planner.finish()?;
+        let (session, old_leaf, extra) = (self.stamp, self.leaf_id(), Vec::new());
+        Ok(PickPlan { session, old_leaf, selected: nodes, source_leaf, items, extra, warnings })
     }
 
-    /// Appends what was planned, with one write. Returns the ids of the new entries.
+    /// Appends the planned entries, with one write. Returns the ids of the new entries.
     ///
     /// # Errors
     ///
@@ -189,7 +191,7 @@ impl Session {
 
     /// Draws an id that no other tool call of this session has.
     ///
-    /// The number of lines grows with every append, so what was drawn at another time differs in it.
+    /// The number of lines grows with every append, so ids that are drawn at different times differ.
     fn fresh_call_id(&mut self, drawn: &mut HashSet<EntryId>) -> String {
         let lines = self.tree().node_bound();
         let id = self.free_id(drawn);
@@ -197,14 +199,18 @@ impl Session {
     }
 }
 
-/// Lists the files that the selection touched and that were changed on the current branch since the two parted.
-fn changed_here(here: &Target<'_>, source: &Session, nodes: &[Node], end: Node) -> Result<Vec<String>> {
+/// Lists the files that the selection touched and that were changed on the current branch since the common ancestor.
+fn changed_here(
+    here: &Target<'_>,
+    source: &Session,
+    nodes: &[Node],
+    common: Option<CommonAncestor>,
+) -> Result<Vec<String>> {
     let files = touched(source, nodes)?;
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let base = here.common_ancestor(source, end).map(|common| common.here);
-    let changed = here.changed_since(base)?;
+    let changed = here.changed_since(common.map(|common| common.here))?;
     let touched = files.read_files().into_iter().chain(files.modified_files());
     let mut both: Vec<String> = touched.filter(|file| changed.contains(*file)).map(String::from).collect();
     both.sort_unstable();
@@ -216,28 +222,21 @@ struct Planner<'p> {
     request: &'p PickRequest,
     reader: &'p MessageReader<'p>,
     attribution: Attribution,
-    provenance: Provenance,
+    source: PickSource<'p>,
     changed: Vec<String>,
     items: Vec<PickItem>,
     warnings: Vec<PickWarning>,
 }
 
-/// The result of planning a unit: planned, or refused.
-type Planned = Result<std::result::Result<(), PickRefusal>>;
-
 impl Planner<'_> {
-    fn source(&self) -> &Session {
-        self.reader.session
-    }
-
-    /// Refuses what is here already, or warns if a part of it is or if it is asked for.
+    /// Refuses entries that are here already, or warns if only some are or the request allows them.
     fn check_presence(&mut self, here: &Target<'_>, nodes: &[Node]) -> Result<()> {
-        let tree = self.source().tree();
+        let tree = self.source.session.tree();
         let speaking: Vec<Node> = nodes.iter().copied().filter(|node| !tree.is_bookkeeping(*node)).collect();
         let counted = if speaking.is_empty() { nodes } else { &speaking };
         let present: Vec<EntryId> = counted
             .iter()
-            .filter_map(|node| here.same_entry(self.source(), *node))
+            .filter_map(|node| here.same_entry(self.source.session, *node))
             .map(|node| here.session.tree().id(node))
             .collect();
         let earlier = EarlierPicks::on(here)?;
@@ -266,8 +265,8 @@ impl Planner<'_> {
 
     /// Plans a unit; one that cannot be picked fails the plan or is left out of it.
     fn add(&mut self, unit: &Unit) -> Result<()> {
-        let Err(reason) = self.plan_unit(unit)? else { return Ok(()) };
-        let id = self.source().tree().id(unit.head);
+        let planned = self.plan_unit(unit);
+        let Err(Error::CannotPick { id, reason }) = planned else { return planned };
         let is_alone = matches!(self.request.selection, Selection::Entry(_));
         match reason {
             PickRefusal::OpenGroup | PickRefusal::LoneResult | PickRefusal::Compaction => {
@@ -282,108 +281,117 @@ impl Planner<'_> {
         }
     }
 
-    fn plan_unit(&mut self, unit: &Unit) -> Planned {
-        let entry = self.source().entry_at(unit.head)?;
+    fn plan_unit(&mut self, unit: &Unit) -> Result<()> {
+        let entry = self.source.session.entry_at(unit.head)?;
         if entry.is_placeholder() {
-            return Ok(Err(PickRefusal::Unreadable));
+            return refuse(&entry, PickRefusal::Unreadable);
         }
         match entry.kind() {
             Kind::Message => self.plan_message(unit, &entry),
-            Kind::CustomMessage | Kind::BranchSummary if is_silent(&entry) => Ok(Err(PickRefusal::Empty)),
+            Kind::CustomMessage | Kind::BranchSummary if is_silent(&entry) => {
+                refuse(&entry, PickRefusal::Empty)
+            }
             Kind::CustomMessage | Kind::BranchSummary => self.copy_entry(&entry),
             Kind::Compaction if self.request.mode == Some(PickMode::Native) => {
-                Ok(Err(PickRefusal::Compaction))
+                refuse(&entry, PickRefusal::Compaction)
             }
             Kind::Compaction => self.quote(unit, &entry),
             Kind::ModelChange | Kind::ThinkingLevelChange => self.copy_setting(&entry),
-            Kind::Custom if self.source().tree().is_internal(unit.head) => Ok(Err(PickRefusal::Bookkeeping)),
-            Kind::Custom if !self.request.with_state => Ok(Err(PickRefusal::State)),
+            Kind::Custom if self.source.session.tree().is_internal(unit.head) => {
+                refuse(&entry, PickRefusal::Bookkeeping)
+            }
+            Kind::Custom if !self.request.with_state => refuse(&entry, PickRefusal::State),
             Kind::Custom => self.copy_state(&entry),
             Kind::Label | Kind::SessionInfo | Kind::Usage | Kind::LeafMove => {
-                Ok(Err(PickRefusal::Bookkeeping))
+                refuse(&entry, PickRefusal::Bookkeeping)
             }
             Kind::ContextEdit | Kind::ModeChange | Kind::RuleInjection | Kind::ResetBoundary => {
-                Ok(Err(PickRefusal::OwnPath))
+                refuse(&entry, PickRefusal::OwnPath)
             }
-            Kind::Opaque => Ok(Err(PickRefusal::Unknown)),
+            Kind::Opaque => refuse(&entry, PickRefusal::Unknown),
         }
     }
 
-    fn plan_message(&mut self, unit: &Unit, entry: &Entry) -> Planned {
-        let Some(message) = self.reader.message(unit.head)? else { return Ok(Err(PickRefusal::Unreadable)) };
+    fn plan_message(&mut self, unit: &Unit, entry: &Entry) -> Result<()> {
+        let Some(message) = self.reader.message(unit.head)? else {
+            return refuse(entry, PickRefusal::Unreadable);
+        };
         let mode = self.request.mode;
         match message.role() {
-            Role::User if !native::says_something(&message) => Ok(Err(PickRefusal::Empty)),
-            Role::User if mode != Some(PickMode::Quote) => self.copy_message(entry, &message),
-            Role::Assistant if mode == Some(PickMode::Native) => self.copy_group(unit),
-            Role::ToolResult if mode == Some(PickMode::Native) => Ok(Err(PickRefusal::LoneResult)),
+            Role::User if !native::says_something(&message) => refuse(entry, PickRefusal::Empty),
+            Role::User if mode != Some(PickMode::Quote) => self.copy_message(entry.node(), &message),
+            Role::Assistant if mode == Some(PickMode::Native) => self.copy_group(unit, entry, &message),
+            Role::ToolResult if mode == Some(PickMode::Native) => refuse(entry, PickRefusal::LoneResult),
             Role::User | Role::Assistant | Role::ToolResult => self.quote(unit, entry),
-            Role::BashExecution | Role::Custom | Role::FileMention => self.copy_message(entry, &message),
-            Role::System => Ok(Err(PickRefusal::OwnPath)),
-            Role::BranchSummary | Role::CompactionSummary | Role::Other => Ok(Err(PickRefusal::Unknown)),
+            Role::BashExecution | Role::Custom | Role::FileMention => {
+                self.copy_message(entry.node(), &message)
+            }
+            Role::System => refuse(entry, PickRefusal::OwnPath),
+            Role::BranchSummary | Role::CompactionSummary | Role::Other => {
+                refuse(entry, PickRefusal::Unknown)
+            }
         }
     }
 
-    fn quote(&mut self, unit: &Unit, entry: &Entry) -> Planned {
+    fn quote(&mut self, unit: &Unit, entry: &Entry) -> Result<()> {
         let text = unit_text(self.reader, unit)?;
-        let images: Vec<serde_json::Value> = images_of(entry);
+        let images = images_of(entry);
         if text.trim().is_empty() && images.is_empty() {
-            return Ok(Err(PickRefusal::Empty));
+            return refuse(entry, PickRefusal::Empty);
         }
         if unit.is_open() {
             self.warnings.push(PickWarning::OpenGroup { id: entry.id().clone() });
         }
-        let files = touched(self.source(), &unit.nodes())?;
+        let nodes = unit.nodes();
+        let files = touched(self.source.session, &nodes)?;
         let touches = |file: &&String| {
             files.read.contains(*file) || files.written.contains(*file) || files.edited.contains(*file)
         };
         let changed: Vec<String> = self.changed.iter().filter(touches).cloned().collect();
         let line = self.attribution.line(&format!("entry {}", entry.id()), entry.timestamp(), &changed);
-        let origin = Origin::of(&self.provenance, self.source(), &unit.nodes(), PickMode::Quote)?;
-        self.items.push(PickItem::quote(&format!("{line}\n\n{text}"), images, origin));
-        Ok(Ok(()))
+        let origin = self.source.origin(&nodes, PickMode::Quote, None)?;
+        self.items.push(PickItem::quote(&format!("{line}\n\n{text}"), images, origin)?);
+        Ok(())
     }
 
     /// Copies a message as it is.
-    fn copy_message(&mut self, entry: &Entry, message: &Message) -> Planned {
-        let origin = Origin::of(&self.provenance, self.source(), &[entry.node()], PickMode::Native)?;
+    fn copy_message(&mut self, node: Node, message: &Message) -> Result<()> {
+        let origin = self.source.origin(&[node], PickMode::Native, None)?;
         self.items.push(PickItem::message(native::verbatim(message), origin));
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Copies an answer and the results of its calls.
-    fn copy_group(&mut self, unit: &Unit) -> Planned {
+    fn copy_group(&mut self, unit: &Unit, entry: &Entry, answer: &Message) -> Result<()> {
         if unit.is_open() {
-            return Ok(Err(PickRefusal::OpenGroup));
+            return refuse(entry, PickRefusal::OpenGroup);
         }
-        let Some(answer) = self.reader.message(unit.head)? else { return Ok(Err(PickRefusal::Unreadable)) };
-        let copy = native::answer(&answer);
+        let copy = native::answer(answer);
         if !native::says_something(&copy) {
-            return Ok(Err(PickRefusal::Empty));
+            return refuse(entry, PickRefusal::Empty);
         }
         let tools = native::effects(&copy);
         if !tools.is_empty() {
             self.warnings.push(PickWarning::NativeEffects { tools });
         }
-        let origin = Origin::of(&self.provenance, self.source(), &[unit.head], PickMode::Native)?;
-        self.items.push(PickItem::message(copy, origin.with_usage(answer.value().get("usage"))));
-        for result in unit.calls.iter().filter_map(|call| call.result) {
+        let origin = self.source.origin(&[unit.head], PickMode::Native, answer.value().get("usage"))?;
+        self.items.push(PickItem::message(copy, origin));
+        for result in unit.results.iter().copied().flatten() {
             if let Some(message) = self.reader.message(result)? {
-                let origin = Origin::of(&self.provenance, self.source(), &[result], PickMode::Native)?;
-                self.items.push(PickItem::message(native::verbatim(&message), origin));
+                self.copy_message(result, &message)?;
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Copies an entry with all its fields.
-    fn copy_entry(&mut self, entry: &Entry) -> Planned {
-        let origin = Origin::of(&self.provenance, self.source(), &[entry.node()], PickMode::Native)?;
+    fn copy_entry(&mut self, entry: &Entry) -> Result<()> {
+        let origin = self.source.origin(&[entry.node()], PickMode::Native, None)?;
         self.items.push(PickItem::copy(entry, origin));
-        Ok(Ok(()))
+        Ok(())
     }
 
-    fn copy_state(&mut self, entry: &Entry) -> Planned {
+    fn copy_state(&mut self, entry: &Entry) -> Result<()> {
         if let Body::Custom { custom_type, .. } = entry.body() {
             let custom_type = custom_type.unwrap_or_default().into_owned();
             self.warnings.push(PickWarning::CopiesState { custom_type });
@@ -391,8 +399,8 @@ impl Planner<'_> {
         self.copy_entry(entry)
     }
 
-    /// Sets here what an entry set there.
-    fn copy_setting(&mut self, entry: &Entry) -> Planned {
+    /// Copies a change of the model or the thinking level.
+    fn copy_setting(&mut self, entry: &Entry) -> Result<()> {
         let (draft, warning) = match entry.body() {
             Body::ModelChange { provider: Some(provider), model_id: Some(model_id), role }
                 if role.as_deref().is_none_or(|role| role == "default") =>
@@ -405,15 +413,15 @@ impl Planner<'_> {
                 let level = level.map_or_else(|| "off".to_owned(), Into::into);
                 (Draft::thinking_level_change(&level), PickWarning::SetsThinkingLevel { level })
             }
-            _ => return Ok(Err(PickRefusal::OwnPath)),
+            _ => return refuse(entry, PickRefusal::OwnPath),
         };
-        let origin = Origin::of(&self.provenance, self.source(), &[entry.node()], PickMode::Native)?;
-        self.items.push(PickItem::setting(draft, origin));
+        let origin = self.source.origin(&[entry.node()], PickMode::Native, None)?;
+        self.items.push(PickItem::new(draft, origin));
         self.warnings.push(warning);
-        Ok(Ok(()))
+        Ok(())
     }
 
-    fn finish(mut self, plan: PickPlan) -> Result<PickPlan> {
+    fn finish(mut self) -> Result<(Vec<PickItem>, Vec<PickWarning>)> {
         if self.items.is_empty() {
             return Err(Error::EmptySelection);
         }
@@ -424,11 +432,15 @@ impl Planner<'_> {
         if count > 0 {
             self.warnings.push(PickWarning::Images { count });
         }
-        Ok(PickPlan { items: self.items, warnings: self.warnings, ..plan })
+        Ok((self.items, self.warnings))
     }
 }
 
-/// Returns true if a message or a summary has nothing that a copy could hold.
+fn refuse(entry: &Entry, reason: PickRefusal) -> Result<()> {
+    Err(Error::CannotPick { id: entry.id().clone(), reason })
+}
+
+/// Returns true if a message or a summary has no content to copy.
 fn is_silent(entry: &Entry) -> bool {
     match entry.body() {
         Body::CustomMessage { content, .. } => content.is_none(),
@@ -444,9 +456,4 @@ fn images_of(entry: &Entry) -> Vec<serde_json::Value> {
     let blocks = message.and_then(|message| message.get("content")).into_iter().flat_map(ValueRef::items);
     let is_image = |block: &ValueRef<'_>| block.get("type").is_some_and(|kind| kind.is_str("image"));
     blocks.filter(is_image).filter_map(ValueRef::to_serde).collect()
-}
-
-/// Returns the number of images in what a context shows.
-pub(super) fn image_count(message: &Message) -> usize {
-    Content::of(message.value().get("content")).image_count()
 }

@@ -1,8 +1,8 @@
-//! Provenance: what a pick notes about where it came from, and what earlier picks noted.
+//! Provenance: the origin that a pick stores, and the origins that earlier picks stored.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use super::plan::{PickMode, PickRequest};
+use super::plan::PickMode;
 use super::target::Target;
 use crate::entry::{Body, Entry};
 use crate::error::Result;
@@ -12,44 +12,57 @@ use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::Node;
 
-/// The `customType` of quoted picks, and the `kind` of what every pick notes.
+/// The `customType` of quoted picks, and the `kind` of every stored origin.
 pub const CHERRY_PICK: &str = "cherry-pick";
 
-/// The provenance that all picks of one plan share.
+/// The origin of one picked entry.
 #[derive(Debug, Clone)]
-pub(crate) struct Provenance {
-    pub(crate) session: Json,
+pub(crate) struct Origin {
+    pub(crate) sources: Vec<EntryId>,
+    pub(crate) mode: PickMode,
+    /// The stored form of this pick, without its time.
+    step: Json,
+    /// The origin that the source stores, if it is a pick itself.
+    first: Option<Json>,
+}
+
+/// The source of all picks of one plan.
+pub(crate) struct PickSource<'s> {
+    pub(crate) session: &'s Session,
+    pub(crate) session_json: Json,
     pub(crate) leaf: EntryId,
     pub(crate) common_ancestor: Option<EntryId>,
     pub(crate) note: Option<String>,
 }
 
-/// The origin of one picked entry.
-#[derive(Debug, Clone)]
-pub(crate) struct Origin {
-    provenance: Provenance,
-    sources: Vec<EntryId>,
-    mode: PickMode,
-    usage: Option<Json>,
-    /// The origin that the source stores, if it is a pick itself.
-    first: Option<Map<String, Json>>,
-}
-
-impl Provenance {
-    pub(crate) fn of(
-        here: &Target<'_>,
-        source: &Session,
-        tip: Node,
-        end: Node,
-        request: &PickRequest,
-    ) -> Self {
-        let common = here.common_ancestor(source, end);
-        Self {
-            session: session_json(here.session, source),
-            leaf: source.tree().id(tip),
-            common_ancestor: common.map(|common| source.tree().id(common.there)),
-            note: request.note.clone(),
+impl PickSource<'_> {
+    /// Returns the origin of an entry that is made of some entries of the source.
+    pub(crate) fn origin(
+        &self,
+        nodes: &[Node],
+        mode: PickMode,
+        usage: Option<ValueRef<'_>>,
+    ) -> Result<Origin> {
+        let head = nodes.first().map(|node| self.session.entry_at(*node)).transpose()?;
+        let first = head.as_ref().and_then(pick_origin).and_then(ValueRef::to_serde).filter(Json::is_object);
+        let sources: Vec<EntryId> = nodes.iter().map(|node| self.session.tree().id(*node)).collect();
+        let ids: Vec<&str> = sources.iter().map(EntryId::as_str).collect();
+        let mut step = if first.is_some() { json!({}) } else { json!({ "v": 1, "kind": CHERRY_PICK }) };
+        step["sourceSession"] = self.session_json.clone();
+        step["sourceEntryIds"] = ids.into();
+        step["sourceLeafId"] = self.leaf.as_str().into();
+        if first.is_none() {
+            step["commonAncestorId"] = self.common_ancestor.as_ref().map(EntryId::as_str).into();
         }
+        step["pickedAt"] = Json::Null;
+        step["mode"] = mode.name().into();
+        let note = self.note.clone().map(Json::from);
+        for (key, value) in [("note", note), ("originalUsage", usage.and_then(ValueRef::to_serde))] {
+            if let Some(value) = value {
+                step[key] = value;
+            }
+        }
+        Ok(Origin { sources, mode, step, first })
     }
 }
 
@@ -63,87 +76,24 @@ pub(crate) fn session_json(here: &Session, source: &Session) -> Json {
 }
 
 impl Origin {
-    pub(crate) fn of(
-        provenance: &Provenance,
-        source: &Session,
-        nodes: &[Node],
-        mode: PickMode,
-    ) -> Result<Self> {
-        let head = nodes.first().map(|node| source.entry_at(*node)).transpose()?;
-        let first = head.as_ref().and_then(origin_of).and_then(ValueRef::to_serde);
-        Ok(Self {
-            provenance: provenance.clone(),
-            sources: nodes.iter().map(|node| source.tree().id(*node)).collect(),
-            mode,
-            usage: None,
-            first: first.and_then(|first| match first {
-                Json::Object(map) => Some(map),
-                _ => None,
-            }),
-        })
-    }
-
-    pub(crate) fn with_usage(mut self, usage: Option<ValueRef<'_>>) -> Self {
-        self.usage = usage.and_then(ValueRef::to_serde);
-        self
-    }
-
-    pub(crate) fn sources(&self) -> &[EntryId] {
-        &self.sources
-    }
-
-    pub(crate) fn mode(&self) -> PickMode {
-        self.mode
-    }
-
-    /// Writes the note. A pick of a pick keeps the first origin and lists the places it came through.
+    /// Returns the stored form. A pick of a pick keeps the first origin and lists the later picks.
     pub(crate) fn to_json(&self, picked_at: Timestamp) -> Json {
-        let Some(first) = &self.first else {
-            let mut origin = json!({ "v": 1, "kind": CHERRY_PICK });
-            extend(&mut origin, self.step(picked_at, true));
-            return origin;
-        };
+        let mut step = self.step.clone();
+        step["pickedAt"] = picked_at.to_string().into();
+        let Some(first) = &self.first else { return step };
         let mut origin = first.clone();
-        let mut via = match origin.remove("via") {
+        let mut via = match origin.as_object_mut().and_then(|members| members.remove("via")) {
             Some(Json::Array(steps)) => steps,
             _ => Vec::new(),
         };
-        via.push(self.step(picked_at, false));
-        origin.insert("via".into(), Json::Array(via));
-        Json::Object(origin)
-    }
-
-    fn step(&self, picked_at: Timestamp, is_first: bool) -> Json {
-        let ids: Vec<&str> = self.sources.iter().map(EntryId::as_str).collect();
-        let mut step = json!({
-            "sourceSession": self.provenance.session,
-            "sourceEntryIds": ids,
-            "sourceLeafId": self.provenance.leaf.as_str(),
-        });
-        if is_first {
-            step["commonAncestorId"] = self.provenance.common_ancestor.as_ref().map(EntryId::as_str).into();
-        }
-        step["pickedAt"] = picked_at.to_string().into();
-        step["mode"] = self.mode.name().into();
-        for (key, value) in
-            [("note", self.provenance.note.clone().map(Json::from)), ("originalUsage", self.usage.clone())]
-        {
-            if let Some(value) = value {
-                step[key] = value;
-            }
-        }
-        step
+        via.push(step);
+        origin["via"] = via.into();
+        origin
     }
 }
 
-fn extend(object: &mut Json, more: Json) {
-    if let (Json::Object(object), Json::Object(more)) = (object, more) {
-        object.extend(more);
-    }
-}
-
-/// Returns what an entry notes about where it was picked; none if it is no pick.
-pub(crate) fn origin_of(entry: &Entry) -> Option<ValueRef<'_>> {
+/// Returns the stored origin of an entry; none if it is no pick.
+pub fn pick_origin(entry: &Entry) -> Option<ValueRef<'_>> {
     let details = match entry.body() {
         Body::CustomMessage { details, .. } => details,
         _ => None,
@@ -160,12 +110,12 @@ impl EarlierPicks {
         let finder = memchr::memmem::Finder::new(CHERRY_PICK);
         let mut picks = Vec::new();
         for node in here.path.iter().copied() {
-            // Nearly no entry is a pick, and looking for a word is cheaper than reading a line.
+            // Nearly no entry is a pick, and searching a word is cheaper than decoding a line.
             if finder.find(&here.session.line_at(node)?).is_none() {
                 continue;
             }
             let entry = here.session.entry_at(node)?;
-            if let Some(origin) = origin_of(&entry) {
+            if let Some(origin) = pick_origin(&entry) {
                 picks.push((entry.id().clone(), sources_in(origin)));
             }
         }
@@ -179,7 +129,7 @@ impl EarlierPicks {
     }
 }
 
-/// Lists the entries that a pick came from, at first and on the way.
+/// Lists the source entries of a pick and of the picks before it.
 fn sources_in(origin: ValueRef<'_>) -> Vec<String> {
     let via = origin.get("via").into_iter().flat_map(ValueRef::items);
     let steps = std::iter::once(origin).chain(via);

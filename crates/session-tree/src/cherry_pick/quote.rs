@@ -1,13 +1,13 @@
 //! Quotes: the content of other entries as text, below a line that names its origin.
 //!
-//! A model must not believe that it did here what was done there; so a quote names its origin first, and a tool
-//! call is one line about it.
+//! The first line names the origin, and a tool call becomes one line, so that a model does not take the quoted actions
+//! for its own.
 
 use std::borrow::Cow;
 
 use super::MessageReader;
 use super::target::Target;
-use super::unit::{Call, Unit};
+use super::unit::Unit;
 use crate::call::describe_call;
 use crate::context::convert_to_llm;
 use crate::entry::{Block, Message};
@@ -15,18 +15,17 @@ use crate::error::Result;
 use crate::excerpt::{excerpt, single_line};
 use crate::json::ValueRef;
 use crate::kind::{Kind, Role};
-
 use crate::session::Session;
 use crate::time::Timestamp;
 use crate::tree::Node;
 
-/// How many characters of a tool result are quoted.
+/// The most characters of a tool result that are quoted.
 const SHOWN_RESULT: usize = 400;
 
-/// How many characters of a branch's name are quoted.
+/// The most characters of the name of a branch or session that are quoted.
 const SHOWN_NAME: usize = 80;
 
-/// How a quote names its origin.
+/// The origin that a quote names.
 #[derive(Debug, Clone)]
 pub(crate) struct Attribution {
     branch: String,
@@ -41,7 +40,7 @@ impl Attribution {
         Ok(Self { branch: source.branch_name(tip)?, session: is_other.then(named) })
     }
 
-    /// Returns the first line of a quote; `entries` names what is quoted, `changed` the files that changed here.
+    /// Returns the first line of a quote; `entries` names the quoted entries, `changed` the files that changed here.
     pub(crate) fn line(&self, entries: &str, time: Timestamp, changed: &[String]) -> String {
         let branch = excerpt(&self.branch, SHOWN_NAME);
         let session = self
@@ -60,14 +59,14 @@ impl Attribution {
     }
 }
 
-/// Returns what a unit says: an answer's text with a line for each call, a prompt, a result, a summary.
+/// Returns the text of a unit: an answer with a line for each call, a prompt, a result or a summary.
 pub(crate) fn unit_text(reader: &MessageReader<'_>, unit: &Unit) -> Result<String> {
     let Some(message) = reader.message(unit.head)? else { return Ok(String::new()) };
     Ok(match message.role() {
         Role::Assistant => {
             let mut lines: Vec<String> =
                 Some(answer_text(&message)).filter(|text| !text.is_empty()).into_iter().collect();
-            lines.extend(call_lines(reader, &message, &unit.calls)?);
+            lines.extend(call_lines(reader, &message, &unit.results)?);
             lines.join("\n")
         }
         Role::ToolResult => result_line(&message),
@@ -81,7 +80,7 @@ pub(crate) fn unit_text(reader: &MessageReader<'_>, unit: &Unit) -> Result<Strin
     })
 }
 
-/// Returns what a unit says, with who says it in front; empty if it says nothing.
+/// Returns the text of a unit with its speaker in front; empty if there is no text.
 pub(crate) fn spoken(reader: &MessageReader<'_>, unit: &Unit) -> Result<String> {
     let mut text = unit_text(reader, unit)?;
     let tree = reader.session.tree();
@@ -103,25 +102,24 @@ pub(crate) fn spoken(reader: &MessageReader<'_>, unit: &Unit) -> Result<String> 
     Ok(format!("{who}{text}"))
 }
 
-/// The text of an answer; one that failed without a text says why.
+/// Returns the text of an answer; the error of one that failed without a text.
 fn answer_text(message: &Message) -> String {
     let text = message.text();
-    let error = message.value().get("errorMessage").and_then(ValueRef::as_str);
-    match error.filter(|error| !error.is_empty() && text.trim().is_empty()) {
+    match message.error_message().filter(|error| !error.is_empty() && text.trim().is_empty()) {
         Some(error) => format!("(failed: {})", excerpt(&error, SHOWN_RESULT)),
         None => text.trim().to_owned(),
     }
 }
 
-/// One line per call: the tool, its main argument, how it went, and the beginning of what it returned.
-fn call_lines(reader: &MessageReader<'_>, answer: &Message, calls: &[Call]) -> Result<Vec<String>> {
+/// Returns one line per call: the tool, its main argument, the outcome, and the beginning of the result.
+fn call_lines(reader: &MessageReader<'_>, answer: &Message, results: &[Option<Node>]) -> Result<Vec<String>> {
     let blocks = answer.content().blocks().filter_map(|block| match block {
         Block::ToolCall { name, arguments, .. } => Some(describe_call(&name, arguments, None)),
         Block::Text(_) | Block::Image { .. } | Block::Thinking(_) | Block::Other(_) => None,
     });
     let mut lines = Vec::new();
-    for (line, call) in blocks.zip(calls) {
-        let result = call.result.map(|node| reader.message(node)).transpose()?.flatten();
+    for (line, result) in blocks.zip(results) {
+        let result = result.map(|node| reader.message(node)).transpose()?.flatten();
         lines.push(match result {
             Some(result) => format!("{line} {}", outcome(&result)),
             None => format!("{line} no result"),
@@ -136,10 +134,8 @@ fn result_line(result: &Message) -> String {
 }
 
 fn outcome(result: &Message) -> String {
-    let failed = result.value().get("isError").and_then(ValueRef::as_bool).unwrap_or(false);
-    let word = if failed { "error" } else { "ok" };
-    let text = result.text();
-    let shown = excerpt(&text, SHOWN_RESULT) + &images_text(result);
+    let word = if result.is_error() { "error" } else { "ok" };
+    let shown = excerpt(&result.text(), SHOWN_RESULT) + &images_text(result);
     if shown.is_empty() { word.to_owned() } else { format!("{word}: {}", shown.trim_start()) }
 }
 

@@ -1,13 +1,13 @@
-//! Selections: which entries of a source are to be picked.
+//! Selections: the entries of a source to pick.
 
 use super::MessageReader;
-use super::unit::units_of;
+use super::unit::{Unit, units_of};
 use crate::error::{Error, Result};
 use crate::kind::Role;
 use crate::session::Session;
 use crate::tree::Node;
 
-/// Which entries of a source are to be picked.
+/// The entries of a source to pick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
     /// One entry; an answer comes with the results of its tool calls.
@@ -49,7 +49,7 @@ impl Selection {
     }
 }
 
-/// Returns the tip of the branch that an entry is looked at from: the current one if it lies there, else the newest.
+/// Returns the tip of the branch of an entry: the current branch if the entry is on it, else the newest.
 fn tip_of(source: &Session, node: Node) -> Node {
     let tree = source.tree();
     let current = source.leaf().filter(|leaf| tree.is_on_path(node, *leaf));
@@ -67,7 +67,7 @@ fn with_results(source: &Session, entry: Node, below: &[Node]) -> Result<Vec<Nod
     let answers = |node: &Node| tree.role(*node) == Some(Role::Assistant);
     let end = below.iter().skip(1).position(answers).map_or(below.len(), |place| place + 1);
     let units = units_of(&MessageReader::verbatim(source), &below[..end])?;
-    Ok(units.first().map_or_else(|| vec![entry], super::unit::Unit::nodes))
+    Ok(units.first().map_or_else(|| vec![entry], Unit::nodes))
 }
 
 fn turn_around(source: &Session, path: &[Node], place: usize) -> Vec<Node> {

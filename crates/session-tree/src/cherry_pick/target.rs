@@ -1,4 +1,4 @@
-//! The place a graft goes to: the path of the leaf, and what of a source is on it already.
+//! The target of a pick or a merge: the path of the leaf, and the entries of a source that are on it already.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -42,7 +42,7 @@ impl<'s> Target<'s> {
         agrees.then_some(found)
     }
 
-    /// Finds where the path to an entry of a source left this one.
+    /// Finds the deepest entry that this path and the path to an entry of a source have in common.
     pub(crate) fn common_ancestor(&self, source: &Session, at: Node) -> Option<CommonAncestor> {
         let mut above = source.tree().ancestors(at);
         above.find_map(|there| self.same_entry(source, there).map(|here| CommonAncestor { here, there }))
@@ -61,7 +61,7 @@ impl<'s> Target<'s> {
     }
 }
 
-/// Collects the files that tools touched in some entries. What summaries list was done elsewhere.
+/// Collects the files that tools touched in some entries. Files that summaries list do not count.
 pub(crate) fn touched(session: &Session, nodes: &[Node]) -> Result<FileOps> {
     let reader = MessageReader::verbatim(session);
     let mut files = FileOps::default();

@@ -35,7 +35,7 @@ fn drawn(session: &Session) -> Vec<String> {
     let id = |node: Node| session.tree().id(node).to_string();
     let units = units_of(&MessageReader::verbatim(session), &path).unwrap();
     let draw = |unit: &unit::Unit| {
-        let results: Vec<String> = unit.calls.iter().map(|call| call.result.map_or("-".into(), id)).collect();
+        let results: Vec<String> = unit.results.iter().map(|result| result.map_or("-".into(), id)).collect();
         format!("{}({})", id(unit.head), results.join(" "))
     };
     units.iter().map(draw).collect()

@@ -10,7 +10,7 @@ use crate::position::Position;
 use crate::session::Session;
 
 impl Session {
-    /// Compacts the path to the leaf: from here on the summary stands for all entries that are not kept.
+    /// Compacts the path to the leaf: in later contexts the summary replaces all entries that are not kept.
     ///
     /// ```
     /// # use session_tree::{KeepFrom, Message, Options};
@@ -24,7 +24,7 @@ impl Session {
     /// # Ok::<(), session_tree::Error>(())
     /// ```
     ///
-    /// [`Session::plan_compaction`] chooses what to keep by its size.
+    /// [`Session::plan_compaction`] chooses the entries to keep by their size.
     ///
     /// # Errors
     ///

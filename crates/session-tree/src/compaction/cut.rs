@@ -1,4 +1,4 @@
-//! Where to cut a path: as far back as the tokens to keep reach, never between a call and its result.
+//! Finds the cut of a path: it keeps about as many tokens as asked for, and never separates a call from its result.
 
 use crate::context::{ContextEdits, path_edits};
 use crate::entry::Message;
@@ -7,20 +7,20 @@ use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
-/// One entry that is in the context or stands between such entries.
+/// One entry that is in the context or between such entries.
 pub(super) struct Row {
     pub node: Node,
-    /// What the entry says in the context; none for settings, bookkeeping and what an edit took out.
+    /// The message of the entry in the context; none for settings, bookkeeping and entries that an edit removed.
     pub message: Option<Message>,
     pub tokens: u64,
 }
 
-/// Where to cut.
+/// The place of a cut.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// The first row to keep.
     pub at: usize,
-    /// The row that began the turn that the cut goes through.
+    /// The row that began the turn that the cut splits.
     pub turn_start: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn find(session: &Session, rows: &[Row], edits: &ContextEdits, keep: 
     Ok(Cut { at: over_silent_entries(session.tree(), rows, at), turn_start })
 }
 
-/// Walks back until `keep` tokens are together, and tells where; none if there are fewer.
+/// Returns the row from which on there are `keep` tokens; none if there are fewer.
 fn reach_back(rows: &[Row], keep: u64) -> Option<usize> {
     let mut tokens = 0_u64;
     rows.iter().rposition(|row| {
@@ -50,7 +50,7 @@ fn reach_back(rows: &[Row], keep: u64) -> Option<usize> {
     })
 }
 
-/// Tells whether the kept part may begin with this row. A tool result would come without its call.
+/// Returns true if the kept part may begin with this row. A tool result would be without its call.
 fn can_begin_with(row: &Row) -> bool {
     row.message.as_ref().is_some_and(|message| match message.role() {
         Role::Assistant | Role::CompactionSummary => true,
@@ -59,7 +59,7 @@ fn can_begin_with(row: &Row) -> bool {
     })
 }
 
-/// Tells whether a row begins a turn.
+/// Returns true if a row begins a turn.
 fn begins_turn(row: &Row) -> bool {
     row.message.as_ref().is_some_and(|message| match message.role() {
         Role::User | Role::BashExecution | Role::Custom | Role::BranchSummary | Role::FileMention => true,
@@ -67,22 +67,22 @@ fn begins_turn(row: &Row) -> bool {
     })
 }
 
-/// Returns where the turn began that a cut goes through; none if the cut lies between turns.
+/// Returns the start of the turn that a cut splits; none if the cut is between turns.
 fn split_turn(rows: &[Row], at: usize) -> Option<usize> {
     let start = rows.iter().take(at + 1).rposition(begins_turn)?;
     (start != at).then_some(start)
 }
 
-/// Moves a cut back over entries that say nothing, so that the settings of the kept part stay with it.
+/// Moves a cut back over entries without a message, so that the settings of the kept part stay with it.
 fn over_silent_entries(tree: &Tree, rows: &[Row], at: usize) -> usize {
     let stops = |row: &Row| row.message.is_some() || tree.kind(row.node) == Kind::Compaction;
     rows.iter().take(at).rposition(stops).map_or(0, |place| place + 1)
 }
 
-/// Tells whether the only thing behind a row is a turn that failed and was taken out of the context.
+/// Returns true if only a failed turn follows a row, and an edit removed it from the context.
 ///
-/// Compaction then has to free room for another attempt, so the row itself is not kept either. If that turn also made
-/// something that stays shorter, it has freed room already.
+/// Compaction then has to free room for another attempt, so the row itself is not kept either. If the edits behind the
+/// row also shortened a message, they have freed room already.
 fn only_a_failed_turn_follows(
     session: &Session,
     rows: &[Row],

@@ -201,20 +201,6 @@ fn the_tokens_before_trust_no_usage_from_before_a_compaction() {
 }
 
 #[test]
-fn another_estimator_moves_the_cut() {
-    struct Ten;
-    impl Estimator for Ten {
-        fn tokens(&self, _: &Message) -> u64 {
-            10
-        }
-    }
-    let session = session(TWO_TURNS);
-    let plan = session.plan_compaction_with(session.leaf().unwrap(), &keep(20), &Ten).unwrap();
-    assert_eq!(plan.first_kept, "u3");
-    assert_eq!(plan.tokens_before, 40);
-}
-
-#[test]
 fn planning_at_another_entry_takes_its_path() {
     let session = session(&format!("{TWO_TURNS}\n b<a2 user bbbb\n c assistant cccc"));
     let a4 = session.tree().node("a4").unwrap();
@@ -239,8 +225,9 @@ fn the_files_of_summarised_messages_end_up_in_text_and_details() {
     assert_eq!(plan.first_kept, "u5");
     let text = "new\n\n<read-files>\nn.rs\nold.rs\nr.rs\n</read-files>\n\n<modified-files>\ne.rs\nm.rs\n</modified-files>";
     assert_eq!(plan.summary_text(Some("new"), None), text);
-    let details = r#"{"readFiles":["n.rs","old.rs","r.rs"],"modifiedFiles":["e.rs","m.rs"]}"#;
-    assert_eq!(plan.details_json(), details);
+    let details =
+        serde_json::json!({"readFiles": ["n.rs", "old.rs", "r.rs"], "modifiedFiles": ["e.rs", "m.rs"]});
+    assert_eq!(plan.file_ops.details(), details);
 }
 
 #[test]

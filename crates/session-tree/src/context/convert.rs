@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::entry::Message;
-use crate::json::{self, Kind as JsonKind, ValueRef};
+use crate::json::{self, Kind as JsonKind, ObjectWriter, ValueRef};
 use crate::kind::Role;
 
 const BRANCH_SUMMARY_BEGIN: &str =
@@ -39,9 +39,9 @@ pub(super) fn text_block(literal: &[u8]) -> Vec<u8> {
     [b"[{\"type\":\"text\",\"text\":", literal, b"}]"].concat()
 }
 
-/// The text that a value reads as inside a sentence, as the inside of a string literal.
+/// Returns a value as the inside of a string literal.
 ///
-/// What is missing is empty. Values that are no strings are spelled as JavaScript spells them.
+/// A missing value is empty. Values that are no strings are spelled as JavaScript spells them.
 pub(super) fn text_of(value: Option<ValueRef<'_>>) -> Cow<'_, [u8]> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Cow::Borrowed(b"") };
     if value.kind() == JsonKind::String {
@@ -52,7 +52,7 @@ pub(super) fn text_of(value: Option<ValueRef<'_>>) -> Cow<'_, [u8]> {
     Cow::Owned(literal.as_bytes()[1..literal.len() - 1].to_vec())
 }
 
-/// Tells whether JavaScript takes a value for true.
+/// Returns true if JavaScript takes a value for true.
 fn is_true(value: Option<ValueRef<'_>>) -> bool {
     value.is_some_and(|value| match value.kind() {
         JsonKind::Null => false,
@@ -83,15 +83,8 @@ fn user_text(text: &[u8], message: ValueRef<'_>) -> Message {
 
 /// Makes a prompt with the time of another message.
 fn user(content: Option<&[u8]>, message: ValueRef<'_>) -> Message {
-    let mut out = b"{\"role\":\"user\"".to_vec();
-    for (key, value) in [("content", content), ("timestamp", message.get("timestamp").map(ValueRef::raw))] {
-        if let Some(value) = value {
-            out.extend_from_slice(format!(",\"{key}\":").as_bytes());
-            out.extend_from_slice(value);
-        }
-    }
-    out.push(b'}');
-    Message::built(out)
+    let prompt = ObjectWriter::new().string("role", "user").optional_raw("content", content);
+    prompt.copy("timestamp", message).message()
 }
 
 fn bash_text(message: ValueRef<'_>) -> Vec<u8> {
@@ -115,7 +108,7 @@ fn bash_text(message: ValueRef<'_>) -> Vec<u8> {
     text
 }
 
-/// The files of a file mention, one block for each.
+/// Returns the files of a file mention, one block for each.
 fn files_text(message: ValueRef<'_>) -> Vec<u8> {
     let files = message.get("files").into_iter().flat_map(ValueRef::items);
     let block = |file: ValueRef<'_>| {
@@ -123,4 +116,17 @@ fn files_text(message: ValueRef<'_>) -> Vec<u8> {
         [b"<file path=\\\"", &*path, br#"\">\n"#, &*content, br"\n</file>"].concat()
     };
     files.map(block).collect::<Vec<_>>().join(&br"\n\n"[..])
+}
+
+/// Removes the images of a message that oh-my-pi keeps in other files.
+pub(super) fn omit_external_images(message: &mut Message) {
+    let is_external = |block: &ValueRef<'_>| {
+        let is_image = block.get("type").is_some_and(|kind| kind.is_str("image"));
+        is_image && block.get("data").is_some_and(|data| data.raw().starts_with(b"\"blob:sha256:"))
+    };
+    let blocks = message.value().get("content").into_iter().flat_map(ValueRef::items);
+    if blocks.clone().any(|block| is_external(&block)) {
+        let kept = blocks.filter(|block| !is_external(block)).map(ValueRef::raw);
+        *message = message.with_content(&json::array(kept));
+    }
 }

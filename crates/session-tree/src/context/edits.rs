@@ -1,21 +1,21 @@
-//! Context edits: replacements of what other entries contribute.
+//! Context edits: replacements of the content of other entries in the context.
 
 use std::collections::HashMap;
 
 use crate::entry::{Body, Replacement};
 use crate::error::Result;
 use crate::json::Kind as JsonKind;
-use crate::kind::{Kind, Role};
+use crate::kind::Kind;
 use crate::session::Session;
 use crate::tree::Node;
 
-/// The latest edit of each entry that has one, among the entries that were looked at.
+/// The latest edit of each edited entry of a path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ContextEdits {
     by_target: HashMap<Node, ContentEdit>,
 }
 
-/// What an edit does to the message of its target.
+/// The effect of an edit on the message of its target.
 #[derive(Debug, Clone)]
 pub(crate) enum ContentEdit {
     /// The target contributes nothing.
@@ -31,19 +31,19 @@ impl ContextEdits {
         if self.by_target.is_empty() { None } else { self.by_target.get(&node) }
     }
 
-    /// Tells whether an entry contributes nothing because of an edit.
+    /// Returns true if an edit removes an entry from the context.
     pub(crate) fn omits(&self, node: Node) -> bool {
         matches!(self.get(node), Some(ContentEdit::Omit))
     }
 
-    /// Tells whether an edit gives an entry another content.
+    /// Returns true if an edit replaces the content of an entry.
     pub(crate) fn replaces(&self, node: Node) -> bool {
         matches!(self.get(node), Some(ContentEdit::Replace(_)))
     }
 }
 
 impl ContentEdit {
-    /// Reads a replacement; none if the file says nothing that can be done.
+    /// Reads a replacement; none if it is neither null nor a content.
     fn of(replacement: Replacement<'_>) -> Option<Self> {
         match replacement {
             Replacement::Omit => Some(Self::Omit),
@@ -53,15 +53,6 @@ impl ContentEdit {
             }
             Replacement::Unreadable => None,
         }
-    }
-
-    /// Returns the content that a message of this role gets; an answer and a result consist of blocks.
-    pub(super) fn content_for(content: &[u8], role: Role) -> Vec<u8> {
-        let needs_blocks = matches!(role, Role::Assistant | Role::ToolResult);
-        if needs_blocks && content.first() == Some(&b'"') {
-            return super::convert::text_block(content);
-        }
-        content.to_vec()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Entries as messages of a context.
 
-use super::convert::text_of;
+use super::convert::{text_block, text_of};
 use super::edits::ContentEdit;
 use crate::entry::{Entry, Message};
-use crate::json::{Kind as JsonKind, ValueRef};
+use crate::json::{Kind as JsonKind, ObjectWriter, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
@@ -15,23 +15,24 @@ pub(crate) fn message_of(entry: &Entry, edit: Option<&ContentEdit>) -> Option<Me
         return None;
     }
     let message = unedited(entry)?;
-    match edit {
-        Some(ContentEdit::Replace(content)) => {
-            let role = message.role();
-            let content = is_editable(role).then(|| ContentEdit::content_for(content, role));
-            Some(content.map_or_else(|| message.clone(), |content| message.with_content(&content)))
+    let Some(ContentEdit::Replace(content)) = edit else { return Some(message) };
+    Some(match message.role() {
+        // An answer and a result consist of blocks.
+        Role::Assistant | Role::ToolResult if content.first() == Some(&b'"') => {
+            message.with_content(&text_block(content))
         }
-        Some(ContentEdit::Omit) | None => Some(message),
-    }
+        role if is_editable(role) => message.with_content(content),
+        _ => message,
+    })
 }
 
-/// Returns the state of prompt and tools that a compaction carries.
+/// Returns the state of prompt and tools that a compaction stores.
 pub(super) fn checkpoint_of(entry: &Entry) -> Option<Message> {
     let system = entry.value()?.get("systemMessage")?;
     (entry.kind() == Kind::Compaction && system.kind() == JsonKind::Object).then(|| Message::of(system))
 }
 
-/// Tells whether an edit changes the content of messages with this role.
+/// Returns true if an edit changes the content of messages with this role.
 pub(super) fn is_editable(role: Role) -> bool {
     matches!(role, Role::User | Role::Assistant | Role::ToolResult | Role::Custom)
 }
@@ -58,7 +59,7 @@ fn unedited(entry: &Entry) -> Option<Message> {
     }
 }
 
-/// The message as the file has it; one that needs a content gets an empty one.
+/// Returns the message as the file has it; a missing content becomes an empty one where models need it.
 fn stored_message(value: ValueRef<'_>) -> Option<Message> {
     if value.kind() != JsonKind::Object {
         return None;
@@ -80,67 +81,30 @@ fn stored_message(value: ValueRef<'_>) -> Option<Message> {
 }
 
 fn custom_message(entry: ValueRef<'_>) -> Message {
-    let mut out = Built::new("custom");
-    out.copy(entry, "customType");
-    match entry.get("content").filter(|content| !content.is_null()) {
-        Some(content) => out.member("content", content.raw()),
-        None => out.member("content", b"[]"),
-    }
-    out.copy(entry, "display");
-    out.copy(entry, "details");
-    out.finish(entry)
+    let content = entry.get("content").filter(|content| !content.is_null());
+    let message = ObjectWriter::new().string("role", "custom").copy("customType", entry);
+    let message = message.raw("content", content.map_or(&b"[]"[..], ValueRef::raw));
+    dated(message.copy("display", entry).copy("details", entry), entry)
 }
 
 fn branch_summary(entry: ValueRef<'_>) -> Option<Message> {
     if text_of(entry.get("summary")).is_empty() {
         return None;
     }
-    let mut out = Built::new("branchSummary");
-    out.copy(entry, "summary");
-    out.copy(entry, "fromId");
-    Some(out.finish(entry))
+    let message = ObjectWriter::new().string("role", "branchSummary");
+    Some(dated(message.copy("summary", entry).copy("fromId", entry), entry))
 }
 
 fn compaction_summary(entry: ValueRef<'_>) -> Message {
-    let mut out = Built::new("compactionSummary");
-    out.copy(entry, "summary");
-    out.copy(entry, "tokensBefore");
-    out.finish(entry)
+    let message = ObjectWriter::new().string("role", "compactionSummary");
+    dated(message.copy("summary", entry).copy("tokensBefore", entry), entry)
 }
 
-/// A message that is put together from the members of an entry.
-struct Built(Vec<u8>);
-
-impl Built {
-    fn new(role: &str) -> Self {
-        Self(format!("{{\"role\":\"{role}\"").into_bytes())
-    }
-
-    fn member(&mut self, key: &str, value: &[u8]) {
-        self.0.extend_from_slice(b",\"");
-        self.0.extend_from_slice(key.as_bytes());
-        self.0.extend_from_slice(b"\":");
-        self.0.extend_from_slice(value);
-    }
-
-    fn copy(&mut self, entry: ValueRef<'_>, key: &str) {
-        if let Some(value) = entry.get(key) {
-            self.member(key, value.raw());
-        }
-    }
-
-    /// Adds the time of the entry in milliseconds; a time that cannot be read is left out.
-    fn finish(mut self, entry: ValueRef<'_>) -> Message {
-        if let Some(millis) = entry.get("timestamp").and_then(millis) {
-            self.member("timestamp", millis.to_string().as_bytes());
-        }
-        self.0.push(b'}');
-        Message::built(self.0)
-    }
-}
-
-/// The time that an entry names, in milliseconds; pi also understands a number there.
-fn millis(timestamp: ValueRef<'_>) -> Option<i64> {
-    let spelled = || Timestamp::parse(&timestamp.as_str()?).map(Timestamp::as_millis);
-    timestamp.as_i64().or_else(spelled)
+/// Adds the time of an entry in milliseconds; a time that cannot be read is left out. pi also reads a number there.
+fn dated(message: ObjectWriter, entry: ValueRef<'_>) -> Message {
+    let millis = |time: ValueRef<'_>| {
+        time.as_i64().or_else(|| Timestamp::parse(&time.as_str()?).map(Timestamp::as_millis))
+    };
+    let millis = entry.get("timestamp").and_then(millis);
+    message.optional_raw("timestamp", millis.map(|millis| millis.to_string())).message()
 }

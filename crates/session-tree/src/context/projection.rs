@@ -1,7 +1,7 @@
-//! Which entries of a path speak to the model, in which order, and why.
+//! The entries of a path that contribute to its context, in order.
 //!
 //! Reads the index. Of the bodies it reads only those that decide: the latest compaction, context edits, branch
-//! summaries (an empty one says nothing) and messages whose role the index does not know.
+//! summaries (an empty one contributes nothing) and messages whose role the index does not have.
 
 use super::edits::{ContextEdits, path_edits};
 use super::message;
@@ -18,7 +18,7 @@ use crate::tree::{Node, Tree};
 pub struct Projection {
     /// All entries of the path, oldest first.
     pub path: Vec<Node>,
-    /// What the context is made of, in its order.
+    /// The messages of the context, in order.
     pub items: Vec<ProjectedItem>,
     pub(super) edits: ContextEdits,
 }
@@ -30,11 +30,11 @@ pub struct ProjectedItem {
     pub source: Node,
     /// The role that the message will have.
     pub role: Role,
-    /// Why the message is there.
+    /// The reason why it is in the context.
     pub inclusion: Inclusion,
 }
 
-/// Why a message is in a context.
+/// The reason why a message is in a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Inclusion {
     /// Its entry lies on the path.
@@ -45,14 +45,14 @@ pub enum Inclusion {
     Kept,
     /// A context edit has replaced its content.
     Edited,
-    /// It is the state of prompt and tools that the latest compaction carries.
+    /// It is the state of prompt and tools that the latest compaction stores.
     SystemCheckpoint,
 }
 
-/// The entries of a path that count for its context: those behind its latest reset boundary or compaction, and what
-/// that compaction keeps.
+/// The entries of a path that count for its context: those behind its latest reset boundary or compaction, and those
+/// that this compaction keeps.
 #[derive(Debug)]
-pub(crate) struct Selected<'p> {
+pub(crate) struct ContextEntries<'p> {
     /// The compaction that the context begins with.
     pub(crate) compaction: Option<Entry>,
     /// The entries before the compaction that it keeps.
@@ -69,7 +69,7 @@ impl Session {
 
     pub(super) fn projection_of(&self, at: Option<Node>) -> Result<Projection> {
         let path = at.map_or_else(Vec::new, |at| self.tree().path(at));
-        let Selected { compaction, kept, rest } = self.selected(&path)?;
+        let ContextEntries { compaction, kept, rest } = self.context_entries(&path)?;
         self.read_ahead(kept.iter().chain(rest).copied())?;
         let edits = path_edits(self, kept.iter().chain(rest).copied())?;
         let mut items = Vec::new();
@@ -85,27 +85,27 @@ impl Session {
         Ok(Projection { path, items, edits })
     }
 
-    /// Splits off the entries of a path that count for its context.
-    pub(crate) fn selected<'p>(&self, path: &'p [Node]) -> Result<Selected<'p>> {
+    /// Finds the entries of a path that count for its context.
+    pub(crate) fn context_entries<'p>(&self, path: &'p [Node]) -> Result<ContextEntries<'p>> {
         for (place, node) in path.iter().copied().enumerate().rev() {
             let (before, rest) = (&path[..place], &path[place + 1..]);
             match self.tree().kind(node) {
-                Kind::ResetBoundary => return Ok(Selected { compaction: None, kept: &[], rest }),
+                Kind::ResetBoundary => return Ok(ContextEntries { compaction: None, kept: &[], rest }),
                 Kind::Compaction => {
                     let entry = self.entry_at(node)?;
-                    // A damaged compaction says neither what it summarises nor what it keeps.
+                    // A damaged compaction has neither a summary nor a first kept entry.
                     if !entry.is_placeholder() {
                         let kept = kept_before(self.tree(), before, &entry);
-                        return Ok(Selected { compaction: Some(entry), kept, rest });
+                        return Ok(ContextEntries { compaction: Some(entry), kept, rest });
                     }
                 }
                 _ => {}
             }
         }
-        Ok(Selected { compaction: None, kept: &[], rest: path })
+        Ok(ContextEntries { compaction: None, kept: &[], rest: path })
     }
 
-    /// Tells what an entry contributes, if anything. Compactions are dealt with elsewhere: only one speaks.
+    /// Returns the message that an entry contributes. Compactions contribute none here: only the latest one counts.
     fn item_of(
         &self,
         node: Node,
@@ -134,7 +134,9 @@ impl Session {
                 role => role,
             },
             Kind::CustomMessage => Some(Role::Custom),
-            Kind::BranchSummary => message_of_summary(&self.entry_at(node)?).then_some(Role::BranchSummary),
+            Kind::BranchSummary => {
+                message::message_of(&self.entry_at(node)?, None).map(|_| Role::BranchSummary)
+            }
             Kind::Opaque
             | Kind::ThinkingLevelChange
             | Kind::ModelChange
@@ -152,11 +154,6 @@ impl Session {
     }
 }
 
-/// Tells whether a branch summary says something.
-fn message_of_summary(entry: &Entry) -> bool {
-    message::message_of(entry, None).is_some()
-}
-
 /// Returns the entries before a compaction that it keeps.
 fn kept_before<'p>(tree: &Tree, before: &'p [Node], compaction: &Entry) -> &'p [Node] {
     let Body::Compaction { first_kept: Some(first_kept), .. } = compaction.body() else { return &[] };
@@ -164,7 +161,7 @@ fn kept_before<'p>(tree: &Tree, before: &'p [Node], compaction: &Entry) -> &'p [
     before.iter().position(|node| Some(*node) == first_kept).map_or(&[], |first| &before[first..])
 }
 
-/// What the latest compaction contributes: the state of prompt and tools if it carries one, then its summary.
+/// Adds what the latest compaction contributes: the state of prompt and tools if it has one, then its summary.
 fn compaction_items(entry: &Entry, edits: &ContextEdits, items: &mut Vec<ProjectedItem>) {
     let source = entry.node();
     if edits.omits(source) {

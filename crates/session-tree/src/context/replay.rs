@@ -1,12 +1,12 @@
-//! System messages played one after the other: the prompt and the tools they leave behind.
+//! System messages applied one after the other: the prompt and the tools that result.
 
 use std::borrow::Cow;
 
 use crate::entry::Message;
-use crate::json::{Kind as JsonKind, ValueRef, literal};
+use crate::json::{Kind as JsonKind, ObjectWriter, ValueRef, array};
 use crate::kind::Role;
 
-/// Returns one system message that says what all system messages among these say together.
+/// Returns one system message with the combined effect of all system messages among these.
 ///
 /// Texts are joined with a blank line. A section counts with its last text, and not at all after it was set to
 /// null. A tool counts as it was last added, unless it was removed later. The time is that of the first message that
@@ -14,7 +14,7 @@ use crate::kind::Role;
 pub fn replay_system<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Option<Message> {
     let mut state = SystemState::default();
     for message in messages.into_iter().filter(|message| message.role() == Role::System) {
-        state.play(message);
+        state.apply(message);
     }
     state.into_message()
 }
@@ -26,12 +26,12 @@ struct SystemState<'m> {
     sections: Vec<(Cow<'m, str>, &'m [u8])>,
     tools: Vec<(Cow<'m, str>, &'m [u8])>,
     timestamp: Option<&'m [u8]>,
-    /// Some message was played.
+    /// True if some message was applied.
     is_set: bool,
 }
 
 impl<'m> SystemState<'m> {
-    fn play(&mut self, message: &'m Message) {
+    fn apply(&mut self, message: &'m Message) {
         self.is_set = true;
         let value = message.value();
         let timestamp = value.get("timestamp").filter(|time| !time.is_null());
@@ -39,13 +39,13 @@ impl<'m> SystemState<'m> {
         self.texts.push(text(value.get("content")));
         for (name, section) in value.get("sections").into_iter().flat_map(ValueRef::members) {
             let name = name.as_str().unwrap_or_default();
-            put(&mut self.sections, name, (!section.is_null()).then(|| section.raw()));
+            set(&mut self.sections, name, (!section.is_null()).then(|| section.raw()));
         }
         for tool in value.get("toolsRemoved").into_iter().flat_map(ValueRef::items) {
-            put(&mut self.tools, name_of(tool), None);
+            set(&mut self.tools, name_of(tool), None);
         }
         for tool in value.get("toolsAdded").into_iter().flat_map(ValueRef::items) {
-            put(&mut self.tools, name_of(tool), Some(tool.raw()));
+            set(&mut self.tools, name_of(tool), Some(tool.raw()));
         }
     }
 
@@ -54,25 +54,22 @@ impl<'m> SystemState<'m> {
             return None;
         }
         self.texts.retain(|text| !text.is_empty());
-        let mut out = b"{\"role\":\"system\",\"content\":".to_vec();
-        out.extend(literal(&self.texts.join("\n\n")).as_bytes());
+        let mut message =
+            ObjectWriter::new().string("role", "system").string("content", &self.texts.join("\n\n"));
         if !self.sections.is_empty() {
-            let member =
-                |(name, text): &(Cow<'_, str>, &[u8])| [literal(name).as_bytes(), b":", text].concat();
-            let members: Vec<_> = self.sections.iter().map(member).collect();
-            out.extend([b",\"sections\":{", &*members.join(&b","[..]), b"}"].concat());
+            let sections = self.sections.iter();
+            let sections = sections.fold(ObjectWriter::new(), |all, (name, text)| all.raw(name, text));
+            message = message.raw("sections", sections.finish());
         }
         if !self.tools.is_empty() {
-            let tools: Vec<_> = self.tools.iter().map(|(_, tool)| *tool).collect();
-            out.extend([b",\"toolsAdded\":[", &*tools.join(&b","[..]), b"]"].concat());
+            message = message.raw("toolsAdded", array(self.tools.iter().map(|(_, tool)| tool)));
         }
-        out.extend([b",\"timestamp\":", self.timestamp.unwrap_or(b"0"), b"}"].concat());
-        Some(Message::built(out))
+        Some(message.raw("timestamp", self.timestamp.unwrap_or(b"0")).message())
     }
 }
 
-/// Sets what stands under a name, where it already stands or at the end; nothing takes the name away.
-fn put<'m>(all: &mut Vec<(Cow<'m, str>, &'m [u8])>, name: Cow<'m, str>, value: Option<&'m [u8]>) {
+/// Sets the value of a name, in place or at the end; no value removes the name.
+fn set<'m>(all: &mut Vec<(Cow<'m, str>, &'m [u8])>, name: Cow<'m, str>, value: Option<&'m [u8]>) {
     let place = all.iter().position(|(known, _)| *known == name);
     match (place, value) {
         (Some(place), Some(value)) => all[place].1 = value,
@@ -86,7 +83,7 @@ fn name_of(tool: ValueRef<'_>) -> Cow<'_, str> {
     tool.get("name").and_then(ValueRef::as_str).unwrap_or_default()
 }
 
-/// The text of a system message: its text blocks, each on lines of its own.
+/// Returns the text of a system message: its text blocks, each on lines of its own.
 fn text(content: Option<ValueRef<'_>>) -> Cow<'_, str> {
     let Some(content) = content else { return Cow::Borrowed("") };
     if content.kind() == JsonKind::String {

@@ -1,9 +1,6 @@
-//! Drafts in the spelling of files: what scripts and other programs hand in.
-//!
-//! A draft is an entry without its envelope. What it says is kept byte for byte; what every reader of the format
-//! relies on has to be there.
+//! Drafts read from JSON, as scripts and other programs pass them: an entry as files spell it, without its envelope.
 
-use super::{Draft, ENVELOPE, Member};
+use super::{Draft, ENVELOPE};
 use crate::entry::{Message, Shape, check_content, check_members};
 use crate::error::{InvalidReason, Result};
 use crate::json::{self, Doc, Kind as JsonKind, ValueRef};
@@ -13,7 +10,7 @@ impl Draft {
     /// Reads a draft from an entry as files spell it, without `id`, `parentId` and `timestamp`.
     ///
     /// White space between the parts is not kept, everything else is. A message without a time gets that of the
-    /// entry. Types that only other programs write are refused, and so is a draft that lacks what its type needs.
+    /// entry. Types that only other programs write are refused, and so is a draft without the fields that its type needs.
     ///
     /// ```
     /// use session_tree::{Draft, Options};
@@ -56,7 +53,7 @@ impl Draft {
             } else if !ENVELOPE.contains(&&*key) {
                 let text = String::from_utf8(json::minify(value.raw()));
                 let text = text.map_err(|_| InvalidReason::NotUtf8.of(name))?;
-                draft = draft.member(Member::raw(&key, &text));
+                draft = draft.raw(&key, &text);
             }
         }
         Ok(draft)
@@ -104,79 +101,5 @@ fn members(kind: Kind) -> &'static [(&'static str, Shape)] {
         Kind::SessionInfo => &[("name", String)],
         Kind::ContextEdit => &[("targetId", String), ("replacement", Replacement)],
         Kind::Opaque | Kind::LeafMove | Kind::ModeChange | Kind::RuleInjection | Kind::ResetBoundary => &[],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Options;
-
-    fn line_of(draft: &str) -> String {
-        let mut session = Options::new().in_memory("/w").unwrap();
-        let id = session.append(Draft::parse(draft).unwrap()).unwrap();
-        String::from_utf8(session.entry(id.as_str()).unwrap().raw().to_vec()).unwrap()
-    }
-
-    fn refusal(draft: &str) -> String {
-        Draft::parse(draft).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn what_a_draft_says_is_kept_byte_for_byte() {
-        let line = line_of(r#"{ "type": "custom", "customType": "x", "data": {"n": 1e400, "s": "\ud800"} }"#);
-        assert!(
-            line.starts_with(r#"{"type":"custom","customType":"x","data":{"n":1e400,"s":"\ud800"},"id":"#)
-        );
-    }
-
-    #[test]
-    fn a_message_without_a_time_gets_that_of_its_entry() {
-        let line = line_of(r#"{"type":"message","message":{"role":"user","content":"hi"},"origin":7}"#);
-        assert!(line.contains(r#""message":{"role":"user","content":"hi","timestamp":"#), "{line}");
-        assert!(line.ends_with(r#","origin":7}"#), "{line}");
-        let line = line_of(r#"{"type":"message","message":{"timestamp":5,"role":"user","content":"hi"}}"#);
-        assert!(line.ends_with(r#""message":{"timestamp":5,"role":"user","content":"hi"}}"#), "{line}");
-    }
-
-    #[test]
-    fn a_draft_that_lacks_what_its_type_needs_is_refused() {
-        let refusals = [
-            "[]",
-            "{",
-            "{}",
-            r#"{"type":"label","id":"a","targetId":"b"}"#,
-            r#"{"type":"lable","targetId":"b"}"#,
-            r#"{"type":"leaf","targetId":"b"}"#,
-            r#"{"type":"label"}"#,
-            r#"{"type":"label","targetId":7}"#,
-            r#"{"type":"message","message":{"content":"hi"}}"#,
-            r#"{"type":"message","message":{"role":"assistant","content":"hi"}}"#,
-            r#"{"type":"message","message":{"role":"branchSummary","summary":"x"}}"#,
-            r#"{"type":"context_edit","targetId":"a","replacement":{}}"#,
-            r#"{"type":"message","message":{"role":"tool","content":"x"}}"#,
-            r#"{"type":"message","message":{"role":"toolResult","content":[]}}"#,
-            r#"{"type":"message","message":{"role":"assistant","content":[{"type":"tool_call"}]}}"#,
-        ];
-        assert_eq!(
-            refusals.map(refusal),
-            [
-                "cannot write this draft: it is not a JSON object",
-                "cannot write this draft: unexpected end of text at byte 1",
-                "cannot write this draft: it has no `type`",
-                "cannot write this draft: `id` is set by the session",
-                "cannot write this draft: the type `lable` is not one that is written",
-                "cannot write this draft: the type `leaf` is not one that is written",
-                "cannot write this label: it has no `targetId`",
-                "cannot write this label: `targetId` is not a string",
-                "cannot write this message: it has no `role`",
-                "cannot write this message: `content` is not an array of blocks",
-                "cannot write this message: a summary is an entry of its own, `branch_summary` or `compaction`",
-                "cannot write this context_edit: `replacement` is not null or an object with `content`",
-                "cannot write this message: the role `tool` is unknown",
-                "cannot write this message: it has no `toolCallId`",
-                "cannot write this message: the block `content[0]` has the unknown type `tool_call`",
-            ]
-        );
     }
 }

@@ -16,7 +16,7 @@ pub enum Body<'e> {
     Message(Option<ValueRef<'e>>),
     /// A change of the thinking level; none means off.
     ThinkingLevelChange { level: Text<'e> },
-    /// A change of the model. `role` names what the model is for; the main model has none, or `default`.
+    /// A change of the model. `role` is the purpose of the model; the main model has none, or `default`.
     ModelChange { provider: Text<'e>, model_id: Text<'e>, role: Text<'e> },
     /// Tokens and cost spent outside an answer.
     Usage { kind: Text<'e>, usage: Option<ValueRef<'e>> },
@@ -51,7 +51,7 @@ pub enum Body<'e> {
     Label { target: Text<'e>, label: Text<'e> },
     /// The name of the session; empty clears it.
     SessionInfo { name: Text<'e> },
-    /// A replacement of what another entry contributes to the context.
+    /// A replacement of the content of another entry in the context.
     ContextEdit { target: Text<'e>, replacement: Replacement<'e> },
     /// A move of the leaf; no target means before the first entry.
     LeafMove { target: Text<'e> },
@@ -74,12 +74,12 @@ pub enum Replacement<'e> {
     Omit,
     /// The target contributes this content.
     Content(ValueRef<'e>),
-    /// The file says neither; the edit is ignored.
+    /// Neither of the two; the edit is ignored.
     Unreadable,
 }
 
 impl<'e> Body<'e> {
-    /// Returns what a merge notes of where it came from; nothing if this is no merge.
+    /// Returns the origin that a merge stores; none if this is no merge.
     pub fn merge(&self) -> Option<ValueRef<'e>> {
         match self {
             Body::BranchSummary { details, .. } => {

@@ -1,34 +1,26 @@
 //! Builders: messages from typed parts, with their members in the order in which pi writes them.
 //!
-//! A message without a time gets that of its entry when it is appended.
+//! A message without a time gets that of its entry when it is appended; [`Message::with_time`] sets another one.
 
 use serde_json::Value as Json;
 
 use super::message::{Image, Message, StopReason, ToolCall};
 use super::usage::Usage;
-use crate::json::ObjectText;
-use crate::time::Timestamp;
+use crate::json::{ObjectWriter, array};
 
-impl ObjectText {
-    fn time(self, time: Option<Timestamp>) -> Self {
-        match time {
-            Some(time) => self.raw("timestamp", &time.as_millis().to_string()),
-            None => self,
-        }
-    }
-
-    pub(super) fn message(self) -> Message {
+impl ObjectWriter {
+    pub(crate) fn message(self) -> Message {
         Message::built(self.finish())
     }
 }
 
 /// The blocks of a content while it is built.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Blocks(Vec<String>);
+pub(super) struct Blocks(Vec<Vec<u8>>);
 
 impl Blocks {
-    fn push(&mut self, kind: &str, members: impl FnOnce(ObjectText) -> ObjectText) {
-        self.0.push(members(ObjectText::new().string("type", kind)).finish());
+    fn push(&mut self, kind: &str, members: impl FnOnce(ObjectWriter) -> ObjectWriter) {
+        self.0.push(members(ObjectWriter::new().string("type", kind)).finish());
     }
 
     pub(super) fn text(&mut self, text: &str) {
@@ -39,8 +31,8 @@ impl Blocks {
         self.push("image", |block| block.string("data", &image.data).string("mimeType", &image.mime_type));
     }
 
-    pub(super) fn finish(&self) -> String {
-        format!("[{}]", self.0.join(","))
+    pub(super) fn finish(&self) -> Vec<u8> {
+        array(&self.0)
     }
 }
 
@@ -70,7 +62,6 @@ pub struct AssistantBuilder {
     stop_reason: Option<StopReason>,
     error: Option<String>,
     response_id: Option<String>,
-    time: Option<Timestamp>,
 }
 
 impl AssistantBuilder {
@@ -97,16 +88,10 @@ impl AssistantBuilder {
         self
     }
 
-    /// Adds an image.
-    pub fn image(mut self, image: &Image) -> Self {
-        self.blocks.image(image);
-        self
-    }
-
     /// Adds a block given as JSON, for members that the other methods do not set, such as signatures.
     pub fn block(mut self, block: &Json) -> Self {
         self.calls_tools |= block["type"] == "toolCall";
-        self.blocks.0.push(block.to_string());
+        self.blocks.0.push(block.to_string().into_bytes());
         self
     }
 
@@ -153,38 +138,33 @@ impl AssistantBuilder {
         self
     }
 
-    /// Sets the time of the answer.
-    pub fn time(mut self, time: Timestamp) -> Self {
-        self.time = Some(time);
-        self
-    }
-
     /// Builds the message.
     pub fn build(self) -> Message {
         let default = if self.calls_tools { StopReason::ToolUse } else { StopReason::Stop };
         let stop = self.stop_reason.unwrap_or(default).name().unwrap_or("stop");
         let (provider, model) = self.model.unzip();
-        let message = ObjectText::new().string("role", "assistant").raw("content", &self.blocks.finish());
+        let message = ObjectWriter::new().string("role", "assistant").raw("content", self.blocks.finish());
         let message = message.optional("api", self.api.as_deref()).optional("provider", provider.as_deref());
         let message = message.optional("model", model.as_deref());
-        let message = message.raw("usage", &usage_text(&self.usage, self.cost)).string("stopReason", stop);
-        let message = message.time(self.time).optional("errorMessage", self.error.as_deref());
+        let message = message.raw("usage", usage_text(&self.usage, self.cost)).string("stopReason", stop);
+        let message = message.optional("errorMessage", self.error.as_deref());
         message.optional("responseId", self.response_id.as_deref()).message()
     }
 }
 
-fn usage_text(usage: &Usage, cost: [f64; 4]) -> String {
+fn usage_text(usage: &Usage, cost: [f64; 4]) -> Vec<u8> {
     let tokens = [usage.input, usage.output, usage.cache_read, usage.cache_write];
     let names = ["input", "output", "cacheRead", "cacheWrite"];
     let total = if usage.total == 0 { tokens.iter().sum() } else { usage.total };
-    let dollars = |object: ObjectText, name: &str, dollars: f64| {
+    let dollars = |object: ObjectWriter, name: &str, dollars: f64| {
         object.raw(name, ryu_js::Buffer::new().format(if dollars.is_finite() { dollars } else { 0.0 }))
     };
-    let parts = names.iter().zip(cost).fold(ObjectText::new(), |all, (name, part)| dollars(all, name, part));
+    let parts =
+        names.iter().zip(cost).fold(ObjectWriter::new(), |all, (name, part)| dollars(all, name, part));
     let cost = dollars(parts, "total", usage.cost).finish();
     let counts = names.iter().zip(tokens);
-    let counts = counts.fold(ObjectText::new(), |all, (name, count)| all.raw(name, &count.to_string()));
-    counts.raw("totalTokens", &total.to_string()).raw("cost", &cost).finish()
+    let counts = counts.fold(ObjectWriter::new(), |all, (name, count)| all.raw(name, count.to_string()));
+    counts.raw("totalTokens", total.to_string()).raw("cost", cost).finish()
 }
 
 /// The result of a tool call while it is built; [`ToolCall::result`] and [`ToolCall::error`] are shorter for one text.
@@ -196,13 +176,12 @@ pub struct ToolResultBuilder {
     blocks: Blocks,
     details: Option<Json>,
     is_error: bool,
-    time: Option<Timestamp>,
 }
 
 impl ToolResultBuilder {
     pub(super) fn new(call_id: String, tool: String) -> Self {
         let blocks = Blocks::default();
-        ToolResultBuilder { call_id, tool, blocks, details: None, is_error: false, time: None }
+        ToolResultBuilder { call_id, tool, blocks, details: None, is_error: false }
     }
 
     /// Adds a text block.
@@ -219,7 +198,7 @@ impl ToolResultBuilder {
 
     /// Adds a block given as JSON.
     pub fn block(mut self, block: &Json) -> Self {
-        self.blocks.0.push(block.to_string());
+        self.blocks.0.push(block.to_string().into_bytes());
         self
     }
 
@@ -235,18 +214,12 @@ impl ToolResultBuilder {
         self
     }
 
-    /// Sets the time of the result.
-    pub fn time(mut self, time: Timestamp) -> Self {
-        self.time = Some(time);
-        self
-    }
-
     /// Builds the message.
     pub fn build(self) -> Message {
-        let message = ObjectText::new().string("role", "toolResult").string("toolCallId", &self.call_id);
-        let message = message.string("toolName", &self.tool).raw("content", &self.blocks.finish());
+        let message = ObjectWriter::new().string("role", "toolResult").string("toolCallId", &self.call_id);
+        let message = message.string("toolName", &self.tool).raw("content", self.blocks.finish());
         let message = message.json("details", self.details.as_ref()).bool("isError", self.is_error);
-        message.time(self.time).message()
+        message.message()
     }
 }
 
@@ -271,7 +244,6 @@ pub struct BashBuilder {
     is_truncated: bool,
     full_output: Option<String>,
     is_excluded: bool,
-    time: Option<Timestamp>,
 }
 
 impl BashBuilder {
@@ -297,7 +269,7 @@ impl BashBuilder {
         self
     }
 
-    /// Sets whether the output is only a part of what the command printed.
+    /// Sets whether the output is only a part of the output of the command.
     pub fn truncated(mut self, is_truncated: bool) -> Self {
         self.is_truncated = is_truncated;
         self
@@ -315,21 +287,15 @@ impl BashBuilder {
         self
     }
 
-    /// Sets the time of the command.
-    pub fn time(mut self, time: Timestamp) -> Self {
-        self.time = Some(time);
-        self
-    }
-
     /// Builds the message.
     pub fn build(self) -> Message {
-        let message = ObjectText::new().string("role", "bashExecution").string("command", &self.command);
+        let message = ObjectWriter::new().string("role", "bashExecution").string("command", &self.command);
         let message = message.string("output", &self.output);
         let message = message.json("exitCode", self.exit_code.map(Json::from).as_ref());
         let message = message.bool("cancelled", self.is_cancelled).bool("truncated", self.is_truncated);
         let message = message.optional("fullOutputPath", self.full_output.as_deref());
         let message = if self.is_excluded { message.bool("excludeFromContext", true) } else { message };
-        message.time(self.time).message()
+        message.message()
     }
 }
 
@@ -342,13 +308,12 @@ pub struct CustomBuilder {
     content: String,
     is_displayed: bool,
     details: Option<Json>,
-    time: Option<Timestamp>,
 }
 
 impl CustomBuilder {
     pub(super) fn new(custom_type: String, content: &Json) -> Self {
         let content = content.to_string();
-        CustomBuilder { custom_type, content, is_displayed: true, details: None, time: None }
+        CustomBuilder { custom_type, content, is_displayed: true, details: None }
     }
 
     /// Sets whether people see the message; true if not set. Models always do.
@@ -363,17 +328,11 @@ impl CustomBuilder {
         self
     }
 
-    /// Sets the time of the message.
-    pub fn time(mut self, time: Timestamp) -> Self {
-        self.time = Some(time);
-        self
-    }
-
     /// Builds the message.
     pub fn build(self) -> Message {
-        let message = ObjectText::new().string("role", "custom").string("customType", &self.custom_type);
+        let message = ObjectWriter::new().string("role", "custom").string("customType", &self.custom_type);
         let message = message.raw("content", &self.content).bool("display", self.is_displayed);
-        message.json("details", self.details.as_ref()).time(self.time).message()
+        message.json("details", self.details.as_ref()).message()
     }
 }
 

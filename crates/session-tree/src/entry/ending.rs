@@ -1,4 +1,4 @@
-//! How an answer ended, as its `stopReason` says.
+//! The end of an answer, from its `stopReason`.
 
 use crate::json::{Cursor, ValueRef};
 

@@ -13,7 +13,7 @@ use super::usage::Usage;
 use super::validate::check_message;
 use crate::error::{InvalidReason, Result};
 use crate::excerpt::excerpt;
-use crate::json::{self, Doc, Edit, Kind as JsonKind, ObjectText, ValueRef};
+use crate::json::{self, Doc, Edit, Kind as JsonKind, ObjectWriter, ValueRef};
 use crate::kind::Role;
 pub use crate::kind::StopReason;
 use crate::time::Timestamp;
@@ -60,7 +60,7 @@ impl fmt::Debug for Message {
 impl Message {
     /// Makes a prompt of one text.
     pub fn user(text: impl AsRef<str>) -> Self {
-        ObjectText::new().string("role", "user").string("content", text.as_ref()).message()
+        ObjectWriter::new().string("role", "user").string("content", text.as_ref()).message()
     }
 
     /// Makes a prompt of a text and images.
@@ -71,7 +71,7 @@ impl Message {
         let mut blocks = Blocks::default();
         blocks.text(text.as_ref());
         images.iter().for_each(|image| blocks.image(image));
-        ObjectText::new().string("role", "user").raw("content", &blocks.finish()).message()
+        ObjectWriter::new().string("role", "user").raw("content", blocks.finish()).message()
     }
 
     /// Starts an answer of a model.
@@ -79,7 +79,7 @@ impl Message {
         AssistantBuilder::default()
     }
 
-    /// Starts the result of a tool call; [`ToolCall::result`] is shorter where the call is at hand.
+    /// Starts the result of a tool call; [`ToolCall::result`] is shorter if the call is known.
     pub fn tool_result(call_id: impl Into<String>, tool: impl Into<String>) -> ToolResultBuilder {
         ToolResultBuilder::new(call_id.into(), tool.into())
     }
@@ -98,7 +98,7 @@ impl Message {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the text is not JSON or lacks what readers of the format rely on.
+    /// [`Error::Invalid`](crate::Error::Invalid) if the text is not JSON or breaks a rule for messages that are written.
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
         let message = Self::parse_object(text.as_ref())?;
         check_message(message.value()).map_err(|reason| reason.of("message"))?;
@@ -153,7 +153,7 @@ impl Message {
             let (head, tail) = self.around_time();
             return Self::built([&head, format!("\"timestamp\":{millis}").as_bytes(), &tail].concat());
         }
-        let Some(mut edit) = Edit::new(self.value()) else { return self.clone() };
+        let mut edit = Edit::new(self.value());
         edit.set("timestamp", millis.as_bytes());
         Self::built(edit.object_text())
     }
@@ -185,7 +185,7 @@ impl Message {
     /// Makes a message of an object inside a larger document, which it shares.
     pub(crate) fn of(value: ValueRef<'_>) -> Self {
         let (doc, place) = value.place();
-        Self { doc: doc.clone(), place, is_unchecked: false }
+        Self::at(doc, place)
     }
 
     /// Makes a message of the object at a place of a document, which it shares.
@@ -200,7 +200,7 @@ impl Message {
 
     /// Returns the same message with another content, given as JSON.
     pub(crate) fn with_content(&self, content: &[u8]) -> Self {
-        let Some(mut edit) = Edit::new(self.value()) else { return self.clone() };
+        let mut edit = Edit::new(self.value());
         edit.set("content", content);
         Doc::parse(edit.object_text()).map_or_else(|_| self.clone(), Self::whole)
     }
@@ -260,6 +260,14 @@ impl Message {
         };
         let is_answer = self.role() == Role::Assistant;
         self.content().blocks().filter(|_| is_answer).filter_map(call).collect()
+    }
+
+    /// Returns the ids of the tool calls of an answer, in their order.
+    pub(crate) fn call_ids(&self) -> impl Iterator<Item = String> {
+        self.content().blocks().filter_map(|block| match block {
+            Block::ToolCall { id, .. } => Some(id.into_owned()),
+            Block::Text(_) | Block::Image { .. } | Block::Thinking(_) | Block::Other(_) => None,
+        })
     }
 
     /// Returns the tokens and the cost that the message reports.

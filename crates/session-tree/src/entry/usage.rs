@@ -24,7 +24,7 @@ pub struct Usage {
     /// All tokens: the totals that were reported, or else the sums of the parts.
     #[cfg_attr(feature = "serde", serde(rename = "totalTokens"))]
     pub total: u64,
-    /// The cost in dollars; 0 for what reports none.
+    /// The cost in dollars; 0 if none is reported.
     pub cost: f64,
 }
 

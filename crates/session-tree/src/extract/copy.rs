@@ -1,30 +1,70 @@
-//! The lines of an extract: copied in whole ranges where nothing changes, spliced where something must.
+//! The lines of a new session: copied in whole ranges where nothing changes, spliced where something must.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
 use super::plan::{Extract, ExtractPlan, PlannedEntry};
-use crate::draft::Draft;
+use crate::draft::{Draft, Spelling};
 use crate::error::Result;
 use crate::id::{EntryId, derived_id};
 use crate::index::{LineAt, NonEntryKind};
-use crate::journal::{ReadAt, read_range};
+use crate::journal::{ReadAt, copy_range, read_range};
 use crate::json::{Doc, Edit, literal};
 use crate::migrate;
-use crate::session::{NewHeader, Session};
+use crate::session::{NewHeader, ReadAhead, Session};
 use crate::tree::Node;
 
-/// The read size for a short range: the ranges of one path are often close together.
-const SHORT_READ: usize = 64 * 1024;
-/// The read size for a long range.
-const LONG_READ: usize = 1024 * 1024;
+/// Copies bytes of a journal line by line; adjacent lines are copied together.
+pub(crate) struct LineCopier<'c> {
+    source: &'c dyn ReadAt,
+    /// The position after the last whole line of the source.
+    end: u64,
+    out: &'c mut dyn Write,
+    /// Lines that are to be copied next, without the last line feed.
+    pending: Option<Range<u64>>,
+    ahead: ReadAhead,
+}
+
+impl LineCopier<'_> {
+    /// Copies a range of the source as a line.
+    pub(crate) fn line(&mut self, bytes: Range<u64>) -> io::Result<()> {
+        match &mut self.pending {
+            Some(pending) if pending.end + 1 == bytes.start => pending.end = bytes.end,
+            _ => {
+                self.finish()?;
+                self.pending = Some(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a line that is not in the source.
+    pub(crate) fn text(&mut self, line: &[u8]) -> io::Result<()> {
+        self.finish()?;
+        self.out.write_all(line)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Copies the pending lines.
+    fn finish(&mut self) -> io::Result<()> {
+        let Some(range) = self.pending.take() else { return Ok(()) };
+        let Self { source, end, out, ahead, .. } = self;
+        match usize::try_from(range.end - range.start) {
+            Ok(len) if len <= ReadAhead::WINDOW => {
+                ahead.read(*source, (range.start, len), *end, |bytes| out.write_all(bytes))??;
+            }
+            _ => copy_range(*source, range, *out)?,
+        }
+        out.write_all(b"\n")
+    }
+}
 
 impl Session {
     /// Writes the lines of a planned extract below a header, which
-    /// [`Options::new_header`](crate::Options::new_header) makes, to wherever they are wanted.
+    /// [`Options::new_header`](crate::Options::new_header) makes.
     pub fn write_extract(&self, plan: &ExtractPlan, header: &NewHeader, out: &mut dyn Write) -> Result<()> {
         self.check_extract(plan)?;
-        let written = out.write_all(header.line().as_bytes()).and_then(|()| out.write_all(b"\n"));
+        let written = writeln!(out, "{}", header.line());
         let written =
             written.and_then(|()| self.write_planned(plan, &header.id, out)).and_then(|()| out.flush());
         written.map_err(|error| self.io_error("export", error))
@@ -37,17 +77,15 @@ impl Session {
         new_id: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let mut copier = Copier::new(&*self.journal, out);
         if plan.what == Extract::All {
-            self.write_all_lines(&mut copier)?;
-            return copier.finish();
+            return self.write_all_lines(out);
         }
+        let mut copier = self.line_copier(out);
         for entry in &plan.entries {
             if entry.is_spliced {
                 copier.text(&self.spliced(entry)?)?;
             } else {
-                let (position, len) = self.index.tree.place(entry.node);
-                copier.range(position, len)?;
+                copier.line(self.index.range_of(LineAt::Row(entry.node)))?;
             }
         }
         copier.finish()?;
@@ -75,24 +113,41 @@ impl Session {
     }
 
     /// Writes every line but the headers, including bad ones, which may be the last trace of an entry.
-    fn write_all_lines(&self, copier: &mut Copier<'_>) -> io::Result<()> {
-        let index = &self.index;
-        for line in index.lines() {
-            let (position, len) = index.place_of(line);
-            match line {
-                LineAt::NonEntry(gap)
-                    if matches!(
-                        gap.kind,
-                        NonEntryKind::Header | NonEntryKind::SecondHeader | NonEntryKind::TitleSlot
-                    ) => {}
-                LineAt::Row(node) if !index.reads_as_written() => copier.text(&self.current(node)?)?,
-                LineAt::Row(_) | LineAt::NonEntry(_) => copier.range(position, len)?,
+    fn write_all_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.copy_lines(out, |copier, line, bytes| match line {
+            Some(LineAt::NonEntry(gap))
+                if matches!(
+                    gap.kind,
+                    NonEntryKind::Header | NonEntryKind::SecondHeader | NonEntryKind::TitleSlot
+                ) =>
+            {
+                Ok(())
             }
+            Some(LineAt::Row(node)) if !self.index.reads_as_written() => copier.text(&self.current(node)?),
+            Some(LineAt::Row(_) | LineAt::NonEntry(_)) | None => copier.line(bytes),
+        })
+    }
+
+    /// Calls `copy` with every line and its range, which writes the line or leaves it out. An incomplete last line is
+    /// passed as `None`.
+    pub(crate) fn copy_lines(
+        &self,
+        out: &mut dyn Write,
+        mut copy: impl FnMut(&mut LineCopier<'_>, Option<LineAt>, Range<u64>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut copier = self.line_copier(out);
+        for line in self.index.lines() {
+            copy(&mut copier, Some(line), self.index.range_of(line))?;
         }
-        match &index.torn {
-            Some(torn) => copier.range(torn.start, u32::try_from(torn.end - torn.start).unwrap_or(u32::MAX)),
-            None => Ok(()),
+        if let Some(torn) = &self.index.torn {
+            copy(&mut copier, None, torn.clone())?;
         }
+        copier.finish()
+    }
+
+    fn line_copier<'c>(&'c self, out: &'c mut dyn Write) -> LineCopier<'c> {
+        let (source, end) = (&*self.journal, self.index.end);
+        LineCopier { source, end, out, pending: None, ahead: ReadAhead::default() }
     }
 
     /// Reads a line as the current version spells it.
@@ -106,7 +161,7 @@ impl Session {
     fn spliced(&self, entry: &PlannedEntry) -> io::Result<Vec<u8>> {
         let line = self.current(entry.node)?;
         let Ok(doc) = Doc::parse(line.as_slice()) else { return Ok(line) };
-        let Some(mut edit) = Edit::new(doc.root()) else { return Ok(line) };
+        let mut edit = Edit::new(doc.root());
         let id = |node: Node| self.index.tree.id(node);
         let written = doc.root().get("parentId");
         match entry.parent.map(id) {
@@ -125,14 +180,13 @@ impl Session {
     /// Writes the label entries that end an extract, each below the one before.
     fn label_lines(&self, plan: &ExtractPlan, new_id: &str) -> Vec<u8> {
         let mut lines = Vec::new();
-        let mut made: Vec<EntryId> = Vec::new();
-        let last = plan.entries.last().map(|entry| self.index.tree.id(entry.node));
+        let mut above: Option<EntryId> = plan.entries.last().map(|entry| self.index.tree.id(entry.node));
         for (target, label) in &plan.labels {
             let target = self.index.tree.id(*target);
             let id = derived_id(&[new_id, "label", target.as_str()], |id| self.index.tree.holds(id));
-            let parent = made.last().or(last.as_ref());
-            Draft::label(&target, Some(&label.text)).write_line(&mut lines, &id, parent, label.set_at);
-            made.push(id);
+            let draft = Draft::label(&target, Some(&label.text));
+            draft.write_spelled(&mut lines, &id, above.as_ref(), label.set_at, &Spelling::Id);
+            above = Some(id);
         }
         lines
     }
@@ -144,72 +198,4 @@ pub(super) enum Part {
     Shared(Range<u64>),
     /// Lines that the source does not have.
     New(Vec<u8>),
-}
-
-/// Copies lines; what is contiguous in the source goes in one go.
-struct Copier<'c> {
-    source: &'c dyn ReadAt,
-    out: &'c mut dyn Write,
-    /// Lines that are to be copied next, from the first byte to the one before the last line feed.
-    pending: Option<Range<u64>>,
-    window: Vec<u8>,
-    window_at: u64,
-}
-
-impl<'c> Copier<'c> {
-    fn new(source: &'c dyn ReadAt, out: &'c mut dyn Write) -> Self {
-        Copier { source, out, pending: None, window: Vec::new(), window_at: 0 }
-    }
-
-    /// Copies a line of the source.
-    fn range(&mut self, position: u64, len: u32) -> io::Result<()> {
-        let end = position + u64::from(len);
-        match &mut self.pending {
-            Some(pending) if pending.end + 1 == position => pending.end = end,
-            _ => {
-                self.finish()?;
-                self.pending = Some(position..end);
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes a line that is not in the source.
-    fn text(&mut self, line: &[u8]) -> io::Result<()> {
-        self.finish()?;
-        self.out.write_all(line)?;
-        self.out.write_all(b"\n")
-    }
-
-    /// Copies what is pending.
-    fn finish(&mut self) -> io::Result<()> {
-        let Some(range) = self.pending.take() else { return Ok(()) };
-        let mut at = range.start;
-        while at < range.end {
-            let bytes = self.window(at, range.end)?;
-            let bytes = bytes.start..bytes.end.min(bytes.start + (range.end - at) as usize);
-            self.out.write_all(&self.window[bytes.clone()])?;
-            at += bytes.len() as u64;
-        }
-        self.out.write_all(b"\n")
-    }
-
-    /// Makes sure that the byte at `at` is in the window; gives where the window holds it and what follows.
-    fn window(&mut self, at: u64, end: u64) -> io::Result<Range<usize>> {
-        let held = self.window_at..self.window_at + self.window.len() as u64;
-        if !held.contains(&at) {
-            let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).clamp(SHORT_READ, LONG_READ);
-            self.window.resize(wanted, 0);
-            let read = self.source.read_at(at, &mut self.window);
-            self.window.truncate(*read.as_ref().unwrap_or(&0));
-            self.window_at = at;
-            match read {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => return self.window(at, end),
-                Err(error) => return Err(error),
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(_) => {}
-            }
-        }
-        Ok((at - self.window_at) as usize..self.window.len())
-    }
 }

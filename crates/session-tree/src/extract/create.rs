@@ -1,22 +1,14 @@
-//! Making the new session.
+//! Creating the new session.
 
 use std::io;
 use std::path::Path;
 #[cfg(feature = "fs")]
 use std::path::PathBuf;
-#[cfg(feature = "fs")]
-use std::sync::Arc;
 
 use super::copy::Part;
 use super::plan::{Extract, ExtractPlan};
-#[cfg(feature = "fs")]
-use crate::error::ReadOnlyReason;
 use crate::error::{Error, Result};
-#[cfg(feature = "fs")]
-use crate::fs::{Access, Fs};
 use crate::index;
-#[cfg(feature = "fs")]
-use crate::journal::FileJournal;
 use crate::journal::{ForkPart, Journal, NewLines, ReadAt, name_of, with_name};
 use crate::session::{NewSession, Options, Session, split_lines};
 
@@ -78,7 +70,7 @@ impl Session {
     pub fn extract(&self, plan: &ExtractPlan, to: Destination, options: Options) -> Result<Session> {
         self.check_extract(plan)?;
         let session = to.start(self.as_parent(), options)?;
-        self.fill(session, plan, plan.begins_conversation())
+        self.fill(session, plan, plan.begins_conversation)
     }
 
     /// Makes a new session of planned entries in any storage, which must be empty; this one stays as it is.
@@ -98,7 +90,7 @@ impl Session {
         options: Options,
     ) -> Result<Session> {
         let session = options.start(journal, self.as_parent())?;
-        self.fill(session, plan, plan.begins_conversation())
+        self.fill(session, plan, plan.begins_conversation)
     }
 
     /// Describes a session that comes from this one.
@@ -131,7 +123,7 @@ impl Session {
     }
 
     /// Writes planned entries behind the header of a session that is still empty.
-    fn fill(&self, mut session: Session, plan: &ExtractPlan, publish: bool) -> Result<Session> {
+    pub(super) fn fill(&self, mut session: Session, plan: &ExtractPlan, publish: bool) -> Result<Session> {
         let id = session.header().id().into_owned();
         let path = name_of(&*session.journal);
         // A file is written as a stream before it gets its name; it may be larger than memory.
@@ -168,41 +160,4 @@ impl Session {
         session.set_leaf(leaf);
         Ok(session)
     }
-}
-
-/// Makes a new session of a whole file: every branch, line by line, in the current version.
-///
-/// The new session is written at once. The source is only read.
-#[cfg(feature = "fs")]
-pub fn fork_from(
-    source: &Path,
-    target_cwd: &str,
-    to: Destination,
-    options: Options,
-    id: Option<String>,
-) -> Result<Session> {
-    let source = open_source(options.files.fs.clone(), source)?;
-    let plan = source.plan_extract(Extract::All)?;
-    let new = NewSession { cwd: target_cwd.to_owned(), id, ..source.as_parent() };
-    let session = to.start(new, options)?;
-    source.fill(session, &plan, true)
-}
-
-#[cfg(feature = "fs")]
-fn open_source(fs: Arc<dyn Fs>, source: &Path) -> Result<Session> {
-    let opened = open_to_read(fs, source);
-    opened.map_err(|error| match error {
-        Error::NotASession { path, .. } | Error::NotAFile { path } => Error::BadSource { path },
-        Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
-            Error::BadSource { path }
-        }
-        error => error,
-    })
-}
-
-/// Opens a file for copying, without writing to it or locking it.
-#[cfg(feature = "fs")]
-pub(super) fn open_to_read(fs: Arc<dyn Fs>, path: &Path) -> Result<Session> {
-    let journal = FileJournal::open(fs, path, Access::Read)?;
-    Session::load(Box::new(journal), Some(ReadOnlyReason::Asked))
 }

@@ -11,7 +11,7 @@ use crate::session::{Options, Session};
 /// The end of a fork in relation to the selected entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ForkPosition {
-    /// Before a prompt, whose text is taken back to be sent in another way.
+    /// Before a prompt, whose text returns to the editor.
     #[default]
     Before,
     /// At any entry, which is the last one of the fork.
@@ -33,32 +33,29 @@ pub struct ForkPlan {
 impl Session {
     /// Plans a fork at an entry. Changes nothing.
     ///
-    /// A session whose file does not exist yet cannot be forked; one that lives in memory can.
+    /// A session whose file does not exist yet cannot be forked; one in memory can.
     pub fn plan_fork(&self, entry: &str, position: ForkPosition) -> Result<ForkPlan> {
-        let not_a_prompt = || Error::NotAPrompt { id: EntryId::from(entry) };
-        let node = self.tree().node(entry).ok_or_else(not_a_prompt)?;
-        let plan = match position {
-            ForkPosition::At => {
-                let target = Some(self.tree().id(node));
-                ForkPlan { session: self.stamp, target, editor_text: None, images: Vec::new() }
-            }
-            ForkPosition::Before => {
-                if self.tree().role(node) != Some(Role::User) || self.tree().is_placeholder(node) {
-                    return Err(not_a_prompt());
-                }
-                let (text, images) = self.prompt(node)?;
-                let target = self.tree().parent(node).map(|parent| self.tree().id(parent));
-                ForkPlan { session: self.stamp, target, editor_text: Some(text), images }
-            }
+        let (tree, not_a_prompt) = (self.tree(), || Error::NotAPrompt { id: EntryId::from(entry) });
+        let node = tree.node(entry).ok_or_else(not_a_prompt)?;
+        let mut plan = ForkPlan {
+            session: self.stamp,
+            target: Some(tree.id(node)),
+            editor_text: None,
+            images: Vec::new(),
         };
-        let is_unsaved = self.file().is_some() && !self.is_saved();
-        if plan.target.is_some() && is_unsaved {
-            return Err(Error::NotSaved);
+        if position == ForkPosition::Before {
+            if tree.role(node) != Some(Role::User) || tree.is_placeholder(node) {
+                return Err(not_a_prompt());
+            }
+            let (text, images) = self.prompt(node)?;
+            let target = tree.parent(node).map(|parent| tree.id(parent));
+            plan = ForkPlan { target, editor_text: Some(text), images, ..plan };
         }
-        Ok(plan)
+        let is_unsaved = self.file().is_some() && !self.is_saved();
+        if plan.target.is_some() && is_unsaved { Err(Error::NotSaved) } else { Ok(plan) }
     }
 
-    /// Makes the session that a fork was planned for: the path to its target, or an empty session.
+    /// Makes the planned session: the path to the target, or an empty session.
     ///
     /// The file is written at once if the fork has a conversation, otherwise with its first message.
     ///

@@ -11,7 +11,7 @@ use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::{Node, Tree};
 
-/// Which entries of a session are to be extracted.
+/// The entries of a session to extract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extract {
     /// The path to an entry.
@@ -40,11 +40,16 @@ pub struct ExtractPlan {
     tree: Stamp,
     /// The end of the indexed part of the journal: later lines are not part of the plan.
     end: u64,
-    pub(super) what: Extract,
-    pub(super) entries: Vec<PlannedEntry>,
-    pub(super) labels: Vec<(Node, Label)>,
-    left_out: Vec<Node>,
-    begins_conversation: bool,
+    /// The selection.
+    pub what: Extract,
+    /// The entries to be copied, in the order in which they would be written.
+    pub entries: Vec<PlannedEntry>,
+    /// The labels that would be appended after the entries, in order.
+    pub labels: Vec<(Node, Label)>,
+    /// The selected entries that would not be copied: labels, and lines that cannot be read.
+    pub left_out: Vec<Node>,
+    /// True if the new session has a conversation, so that it is worth a file at once.
+    pub begins_conversation: bool,
 }
 
 /// An entry that would be copied.
@@ -56,47 +61,15 @@ pub struct PlannedEntry {
     pub parent: Option<Node>,
     /// The entry a compaction keeps from, if that has to change.
     pub first_kept: Option<Node>,
-    /// The line cannot be copied as it is.
+    /// True if the links of the line have to change.
     pub(super) is_spliced: bool,
-}
-
-impl ExtractPlan {
-    /// Returns the selection.
-    pub fn what(&self) -> Extract {
-        self.what
-    }
-
-    /// Returns the entries to be copied, in the order in which they would be written.
-    pub fn entries(&self) -> &[PlannedEntry] {
-        &self.entries
-    }
-
-    /// Returns the compactions that would keep from another entry, with that entry.
-    pub fn redirected(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
-        self.entries.iter().filter_map(|entry| Some((entry.node, entry.first_kept?)))
-    }
-
-    /// Returns the labels that would be appended after the entries, in order.
-    pub fn labels(&self) -> &[(Node, Label)] {
-        &self.labels
-    }
-
-    /// Returns the selected entries that would not be copied: labels, and lines that cannot be read.
-    pub fn left_out(&self) -> &[Node] {
-        &self.left_out
-    }
-
-    /// Returns true if the new session has a conversation, so that it is worth a file at once.
-    pub fn begins_conversation(&self) -> bool {
-        self.begins_conversation
-    }
 }
 
 impl Session {
     /// Plans a new session made of entries of this one. Changes nothing.
     ///
-    /// Label entries are left out, because they stand between the entries they divide; the labels themselves are
-    /// appended at the end. Children of a skipped entry become children of its parent.
+    /// Label entries are left out, because other entries may be their children; the labels themselves are appended at
+    /// the end. Children of a skipped entry become children of its parent.
     pub fn plan_extract(&self, what: Extract) -> Result<ExtractPlan> {
         if let Extract::Path { at } | Extract::Branch { at } | Extract::Subtree { root: at } = what {
             self.check_node(at)?;
@@ -104,14 +77,11 @@ impl Session {
         let mut planner = Planner::new(self, what);
         match what {
             Extract::All => planner.take_all(),
-            Extract::Path { at } => planner.take_path(at)?,
+            Extract::Path { at } => planner.take_path(&self.tree().path(at))?,
             Extract::Branch { at } => {
                 let path = self.tree().path(at);
-                let above = &path[..path.len() - 1];
-                for (depth, node) in above.iter().enumerate() {
-                    planner.take(*node, depth)?;
-                }
-                planner.take_below(at, above.len())?;
+                planner.take_path(&path[..path.len() - 1])?;
+                planner.take_below(at, path.len() - 1)?;
             }
             Extract::Subtree { root } => {
                 planner.outside = self.tree().ancestors(root).skip(1).collect();
@@ -135,9 +105,9 @@ struct Planner<'s> {
     session: &'s Session,
     tree: &'s Tree,
     plan: ExtractPlan,
-    /// The selected entries from the top to the one at hand.
+    /// The selected entries from the top to the current one.
     trail: Vec<Node>,
-    /// Those of the trail that are copied, with their place in it.
+    /// The copied entries of the trail, with their place in it.
     copied: Vec<(usize, Node)>,
     /// The place in the trail that an entry had when it was taken.
     depth: Vec<u32>,
@@ -172,20 +142,13 @@ impl<'s> Planner<'s> {
 
     fn take_all(&mut self) {
         for node in self.tree.nodes() {
-            self.add(PlannedEntry {
-                node,
-                parent: self.tree.parent(node),
-                first_kept: None,
-                is_spliced: false,
-            });
+            let parent = self.tree.parent(node);
+            self.add(PlannedEntry { node, parent, first_kept: None, is_spliced: false });
         }
     }
 
-    fn take_path(&mut self, at: Node) -> Result<()> {
-        for (depth, node) in self.tree.path(at).into_iter().enumerate() {
-            self.take(node, depth)?;
-        }
-        Ok(())
+    fn take_path(&mut self, path: &[Node]) -> Result<()> {
+        path.iter().enumerate().try_for_each(|(depth, node)| self.take(*node, depth))
     }
 
     fn take_below(&mut self, top: Node, depth: usize) -> Result<()> {
@@ -212,7 +175,7 @@ impl<'s> Planner<'s> {
         let first_kept = self.redirected(node)?;
         let is_spliced = first_kept.is_some() || self.is_spliced(node, parent)?;
         if is_spliced && self.session.entry_at(node)?.is_placeholder() {
-            // Nothing can be put into a line that is no JSON, and other programs would skip it.
+            // A line that is not JSON cannot be spliced, and other programs would skip it.
             self.plan.left_out.push(node);
             return Ok(());
         }
@@ -230,8 +193,8 @@ impl<'s> Planner<'s> {
         self.plan.entries.push(entry);
     }
 
-    /// Returns true if a line has to be changed. Only roots have to be looked at: any other entry says the same as
-    /// the tree.
+    /// Returns true if a line has to be changed. Only roots have to be read: other entries name the parent that they
+    /// have in the tree.
     fn is_spliced(&self, node: Node, parent: Option<Node>) -> Result<bool> {
         if !self.session.index.reads_as_written() || parent != self.tree.parent(node) {
             return Ok(true);
@@ -243,7 +206,7 @@ impl<'s> Planner<'s> {
         Ok(entry.value().is_some_and(|value| !value.get("parentId").is_some_and(|parent| parent.is_null())))
     }
 
-    /// Finds where a compaction keeps from when the entry it names is not copied: the next one on its path that is.
+    /// Returns the new first kept entry of a compaction whose first kept entry is not copied: the next copied one.
     fn redirected(&self, node: Node) -> Result<Option<Node>> {
         if self.tree.kind(node) != Kind::Compaction {
             return Ok(None);
@@ -257,7 +220,7 @@ impl<'s> Planner<'s> {
         Ok((next != first_kept).then_some(next))
     }
 
-    /// Returns the place of an entry on the path to the one at hand; what lies above the top counts as the top.
+    /// Returns the place of an entry on the path to the current one; entries above the top count as the top.
     fn place_on_trail(&self, node: Node) -> Option<usize> {
         if self.outside.contains(&node) {
             return Some(0);

@@ -29,13 +29,13 @@ fn a_file_that_was_read_and_changed_counts_as_changed() {
     assert_eq!(files.modified_files(), ["e", "w"]);
     let block = "\n\n<read-files>\nr\n</read-files>\n\n<modified-files>\ne\nw\n</modified-files>";
     assert_eq!(files.text_block(), block);
-    assert_eq!(files.details_json(), r#"{"readFiles":["r"],"modifiedFiles":["e","w"]}"#);
+    assert_eq!(files.details(), serde_json::json!({"readFiles": ["r"], "modifiedFiles": ["e", "w"]}));
 }
 
 #[test]
 fn an_empty_list_has_no_block() {
     assert_eq!(FileOps::default().text_block(), "");
-    assert_eq!(FileOps::default().details_json(), r#"{"readFiles":[],"modifiedFiles":[]}"#);
+    assert_eq!(FileOps::default().details(), serde_json::json!({"readFiles": [], "modifiedFiles": []}));
     let written = files_of(&answer(&[("write", r#"{"path":"w"}"#)]));
     assert_eq!(written.text_block(), "\n\n<modified-files>\nw\n</modified-files>");
 }

@@ -85,6 +85,12 @@ impl Index {
         u64::from(row) + lines_before as u64 + 1
     }
 
+    /// Returns the bytes of a line in the file, without its line feed.
+    pub(crate) fn range_of(&self, line: LineAt) -> std::ops::Range<u64> {
+        let (position, len) = self.place_of(line);
+        position..position + u64::from(len)
+    }
+
     /// Returns the position and length of a line, without its line feed.
     pub(crate) fn place_of(&self, line: LineAt) -> (u64, u32) {
         match line {

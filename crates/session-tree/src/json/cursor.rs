@@ -111,7 +111,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes the next value off the inside of a container, and the comma or colon behind it. Returns none if another
-    /// byte stands there: the text is not JSON.
+    /// byte follows: the text is not JSON.
     #[inline]
     fn take_value(&mut self) -> Option<Self> {
         let start = skip_space(self.text, self.start, self.end);

@@ -16,7 +16,6 @@ use super::{Kind, ValueRef, literal, skip_string};
 pub struct Edit<'d> {
     object: ValueRef<'d>,
     members: Vec<Member<'d>>,
-    first: Vec<u8>,
     last: Vec<u8>,
 }
 
@@ -30,16 +29,10 @@ struct Member<'d> {
 }
 
 impl<'d> Edit<'d> {
-    /// Starts the changes of an object; `None` for other values.
-    pub fn new(object: ValueRef<'d>) -> Option<Self> {
+    /// Starts the changes of an object. Any other value stays as it is.
+    pub fn new(object: ValueRef<'d>) -> Self {
         let member = |(key, value)| Member { key, value, new_key: None, new_value: None, is_removed: false };
-        let members = object.members().map(member).collect();
-        (object.kind() == Kind::Object).then_some(Self {
-            object,
-            members,
-            first: Vec::new(),
-            last: Vec::new(),
-        })
+        Self { object, members: object.members().map(member).collect(), last: Vec::new() }
     }
 
     /// Replaces the value of `key`. Returns whether there is such a member.
@@ -47,7 +40,7 @@ impl<'d> Edit<'d> {
         self.change(key, |member| member.new_value = Some(value.to_vec()))
     }
 
-    /// Returns `key` another name. Returns whether there is such a member.
+    /// Gives `key` another name. Returns whether there is such a member.
     pub fn rename(&mut self, key: &str, name: &str) -> bool {
         self.change(key, |member| member.new_key = Some(literal(name).into_bytes()))
     }
@@ -57,14 +50,12 @@ impl<'d> Edit<'d> {
         self.change(key, |member| member.is_removed = true)
     }
 
-    /// Adds a member before all others, but behind those added so before.
-    pub fn prepend(&mut self, key: &str, value: &[u8]) {
-        add(&mut self.first, key, value);
-    }
-
     /// Adds a member behind all others.
     pub fn append(&mut self, key: &str, value: &[u8]) {
-        add(&mut self.last, key, value);
+        if !self.last.is_empty() {
+            self.last.push(b',');
+        }
+        self.last.extend([literal(key).as_bytes(), b":", value].concat());
     }
 
     /// Replaces the value of `key`, or appends the member if it is missing.
@@ -83,27 +74,21 @@ impl<'d> Edit<'d> {
 
     /// The changed text of the object alone.
     pub fn object_text(&self) -> Vec<u8> {
+        if self.object.kind() != Kind::Object {
+            return self.object.raw().to_vec();
+        }
         let text = self.object.doc.text();
         let range = self.object.range();
-        let inside = range.start + 1;
         let mut out = vec![b'{'];
-        out.extend_from_slice(&self.first);
-        let mut end = inside;
+        let mut end = range.start + 1;
         for member in &self.members {
             // A comma and whitespace before the member, or only whitespace before the first one.
             let gap = &text[end..member.key.range().start];
-            let is_first = end == inside;
             end = member.value.range().end;
-            if member.is_removed {
-                continue;
+            if !member.is_removed {
+                out.extend_from_slice(if out.len() == 1 { self.first_gap() } else { gap });
+                member.write(&mut out);
             }
-            if out.len() == 1 {
-                out.extend_from_slice(self.first_gap());
-            } else {
-                out.extend_from_slice(if is_first { b"," } else { b"" });
-                out.extend_from_slice(gap);
-            }
-            member.write(&mut out);
         }
         if out.len() > 1 && !self.last.is_empty() {
             out.push(b',');
@@ -139,16 +124,7 @@ impl Member<'_> {
     }
 }
 
-fn add(members: &mut Vec<u8>, key: &str, value: &[u8]) {
-    if !members.is_empty() {
-        members.push(b',');
-    }
-    members.extend_from_slice(literal(key).as_bytes());
-    members.push(b':');
-    members.extend_from_slice(value);
-}
-
-/// Copies `text` without the whitespace that stands outside strings; all else is untouched.
+/// Copies `text` without the whitespace outside strings; all other bytes stay.
 ///
 /// A text that is not JSON is copied in the same way, with everything between two quotes as a string.
 pub fn minify(text: &[u8]) -> Vec<u8> {

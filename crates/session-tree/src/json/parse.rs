@@ -1,6 +1,6 @@
 //! The grammar of JSON: one loop over the bytes, with a stack of open brackets instead of recursion.
 //!
-//! The loop calls a sink for each value. [`index`] keeps the places, [`validate`] keeps nothing.
+//! [`index`] keeps the places of the values, [`validate`] keeps nothing.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use super::{Kind, Node, SyntaxError};
 ///
 /// The same as for [`Doc::parse`](super::Doc::parse).
 pub fn validate(text: &[u8]) -> Result<Kind, SyntaxError> {
-    let mut top = Top(0);
-    scan(text, &mut top, &mut Vec::new(), true)?;
-    Ok(Kind::of_first_byte(text[top.0]))
+    scan(text, None, &mut Vec::new(), true)?;
+    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    Ok(first.map_or(Kind::Null, |byte| Kind::of_first_byte(*byte)))
 }
 
 /// Returns the length of the JSON value that a text begins with, whitespace around it included, whatever follows.
 pub(crate) fn value_len(text: &[u8]) -> Result<usize, SyntaxError> {
-    scan(text, &mut Top(0), &mut Vec::new(), false)
+    scan(text, None, &mut Vec::new(), false)
 }
 
-/// Lists where the values of one JSON text stand.
+/// Lists the places of the values of one JSON text.
 pub(super) fn index(text: &[u8]) -> Result<Arc<[Node]>, SyntaxError> {
     let (mut index, mut in_object) = SCRATCH.take();
-    let nodes = scan(text, &mut index, &mut in_object, true).map(|_| Arc::from(index.nodes.as_slice()));
+    let nodes = scan(text, Some(&mut index), &mut in_object, true).map(|_| Arc::from(index.nodes.as_slice()));
     if index.nodes.len() <= MOST_KEPT {
         index.nodes.clear();
         index.open.clear();
@@ -37,7 +37,7 @@ pub(super) fn index(text: &[u8]) -> Result<Arc<[Node]>, SyntaxError> {
 }
 
 thread_local! {
-    /// Memory for the next text: what is kept of a text is one piece that fits it.
+    /// Memory for the next text; the index that is returned is a copy of the right size.
     static SCRATCH: Cell<(Index, Vec<bool>)> = const {
         Cell::new((Index { nodes: Vec::new(), open: Vec::new() }, Vec::new()))
     };
@@ -46,60 +46,28 @@ thread_local! {
 /// How many values a text may have for its memory to be used again.
 const MOST_KEPT: usize = 1 << 16;
 
-/// The bytes that may follow a backslash, apart from `u`.
-const IS_SHORT_ESCAPE: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut letters: &[u8] = b"\"\\/bfnrt";
-    while let [letter, rest @ ..] = letters {
-        table[*letter as usize] = true;
-        letters = rest;
-    }
-    table
-};
-
-/// A receiver of values. Offsets fit into `u32`, because longer texts are refused.
-trait Sink {
-    /// A string, number or literal; `escaped` if it is a string with an escape.
-    fn scalar(&mut self, start: usize, end: usize, escaped: bool);
-    /// A container begins.
-    fn open(&mut self, start: usize);
-    /// The container opened last ends.
-    fn close(&mut self, end: usize);
-    /// The text is complete; its value began at `start`.
-    fn top(&mut self, start: usize);
-}
-
-/// Keeps where the top value begins.
-struct Top(usize);
-
-impl Sink for Top {
-    fn scalar(&mut self, _: usize, _: usize, _: bool) {}
-    fn open(&mut self, _: usize) {}
-    fn close(&mut self, _: usize) {}
-    fn top(&mut self, start: usize) {
-        self.0 = start;
-    }
-}
-
-/// Keeps everything.
+/// The places of the values that were read. Offsets fit into `u32`, because longer texts are refused.
 #[derive(Default)]
 struct Index {
     nodes: Vec<Node>,
     open: Vec<u32>,
 }
 
-impl Sink for Index {
+impl Index {
+    /// Adds a string, number or literal; `escaped` if it is a string with an escape.
     #[inline]
     fn scalar(&mut self, start: usize, end: usize, escaped: bool) {
         self.nodes.push(Node { start: start as u32, end: end as u32, extra: u32::from(escaped) });
     }
 
+    /// Begins a container.
     #[inline]
     fn open(&mut self, start: usize) {
         self.open.push(self.nodes.len() as u32);
         self.scalar(start, start, false);
     }
 
+    /// Ends the container opened last.
     #[inline]
     fn close(&mut self, end: usize) {
         let behind = self.nodes.len() as u32;
@@ -107,80 +75,88 @@ impl Sink for Index {
         node.end = end as u32;
         node.extra = behind;
     }
-
-    fn top(&mut self, _: usize) {}
 }
 
 /// Reads one text from its first to its last byte, or one that other text follows; `in_object` is an empty stack.
-/// Returns where it ended.
+/// Returns the position behind the value.
 fn scan(
     text: &[u8],
-    sink: &mut impl Sink,
+    index: Option<&mut Index>,
     in_object: &mut Vec<bool>,
     is_all: bool,
 ) -> Result<usize, SyntaxError> {
     if u32::try_from(text.len()).is_err() {
         return Err(SyntaxError { at: 0, reason: "text longer than 4 GiB" });
     }
-    let mut scanner = Scanner { text, at: 0, in_object, is_all };
+    let mut scanner = Scanner { text, at: 0, index, in_object, is_all };
     scanner.skip_space();
-    let start = scanner.at;
-    while scanner.value(sink)? {}
-    sink.top(start);
+    while scanner.value()? {}
     Ok(scanner.at)
 }
 
 struct Scanner<'t> {
     text: &'t [u8],
     at: usize,
+    index: Option<&'t mut Index>,
     /// One item for each open container: is it an object?
     in_object: &'t mut Vec<bool>,
-    /// Whether nothing may follow the value.
+    /// True if nothing may follow the value.
     is_all: bool,
 }
 
 impl Scanner<'_> {
-    /// Reads one scalar or the beginning of one container, and what follows up to the next value.
-    /// Returns whether there is a next value.
+    /// Reads one scalar or the beginning of one container, and the bytes up to the next value. Returns false if there
+    /// is no next value.
     #[inline]
-    fn value(&mut self, sink: &mut impl Sink) -> Result<bool, SyntaxError> {
+    fn value(&mut self) -> Result<bool, SyntaxError> {
         let start = self.at;
         let mut escaped = false;
         match self.peek() {
             b'"' => escaped = self.string()?,
-            b'{' => return self.open(sink, true),
-            b'[' => return self.open(sink, false),
+            b'{' => return self.open(true),
+            b'[' => return self.open(false),
             b'-' | b'0'..=b'9' => self.number()?,
             b't' => self.literal(b"true")?,
             b'f' => self.literal(b"false")?,
             b'n' => self.literal(b"null")?,
             _ => return Err(self.error("expected a value")),
         }
-        sink.scalar(start, self.at, escaped);
-        self.after_value(sink)
+        if let Some(index) = &mut self.index {
+            index.scalar(start, self.at, escaped);
+        }
+        self.after_value()
     }
 
     #[inline]
-    fn open(&mut self, sink: &mut impl Sink, is_object: bool) -> Result<bool, SyntaxError> {
-        sink.open(self.at);
+    fn open(&mut self, is_object: bool) -> Result<bool, SyntaxError> {
+        if let Some(index) = &mut self.index {
+            index.open(self.at);
+        }
         self.at += 1;
         self.skip_space();
         let close = if is_object { b'}' } else { b']' };
         if self.peek() == close {
             self.at += 1;
-            sink.close(self.at);
-            return self.after_value(sink);
+            self.close();
+            return self.after_value();
         }
         self.in_object.push(is_object);
         if is_object {
-            self.key(sink)?;
+            self.key()?;
         }
         Ok(true)
     }
 
-    /// Goes on behind a value: closes what ends here and stops before the next value, if there is one.
     #[inline]
-    fn after_value(&mut self, sink: &mut impl Sink) -> Result<bool, SyntaxError> {
+    fn close(&mut self) {
+        if let Some(index) = &mut self.index {
+            index.close(self.at);
+        }
+    }
+
+    /// Continues behind a value: closes the containers that end here and stops before the next value, if there is one.
+    #[inline]
+    fn after_value(&mut self) -> Result<bool, SyntaxError> {
         loop {
             self.skip_space();
             let Some(&in_object) = self.in_object.last() else {
@@ -195,14 +171,14 @@ impl Scanner<'_> {
                     self.at += 1;
                     self.skip_space();
                     if in_object {
-                        self.key(sink)?;
+                        self.key()?;
                     }
                     return Ok(true);
                 }
                 (b'}', true) | (b']', false) => {
                     self.at += 1;
                     self.in_object.pop();
-                    sink.close(self.at);
+                    self.close();
                 }
                 (_, true) => return Err(self.error("expected `,` or `}`")),
                 (_, false) => return Err(self.error("expected `,` or `]`")),
@@ -212,13 +188,15 @@ impl Scanner<'_> {
 
     /// Reads a key with its colon and stops before the value.
     #[inline]
-    fn key(&mut self, sink: &mut impl Sink) -> Result<(), SyntaxError> {
+    fn key(&mut self) -> Result<(), SyntaxError> {
         let start = self.at;
         if self.peek() != b'"' {
             return Err(self.error("expected a key"));
         }
         let escaped = self.string()?;
-        sink.scalar(start, self.at, escaped);
+        if let Some(index) = &mut self.index {
+            index.scalar(start, self.at, escaped);
+        }
         self.skip_space();
         if self.peek() != b':' {
             return Err(self.error("expected `:`"));
@@ -251,12 +229,8 @@ impl Scanner<'_> {
     #[inline]
     fn escape(&mut self) -> Result<(), SyntaxError> {
         self.at += 1;
-        let letter = self.peek();
-        if IS_SHORT_ESCAPE[usize::from(letter)] {
-            self.at += 1;
-            return Ok(());
-        }
-        match letter {
+        match self.peek() {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
             b'u' => {
                 for _ in 0..4 {
                     self.at += 1;
@@ -264,10 +238,10 @@ impl Scanner<'_> {
                         return Err(self.error("expected a hexadecimal digit"));
                     }
                 }
-                self.at += 1;
             }
             _ => return Err(self.error("unknown escape")),
         }
+        self.at += 1;
         Ok(())
     }
 
@@ -350,7 +324,7 @@ pub(super) fn skip_plain(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Marks, in the top bit of each of eight bytes, where a string cannot simply go on.
+/// Marks, in the top bit of each of eight bytes, quotes, backslashes and control characters.
 ///
 /// Borrows between bytes can mark a byte too many, but only above a right mark, so the lowest is right.
 #[inline]

@@ -16,13 +16,20 @@ const FEW_MEMBERS: usize = 16;
 /// The largest key that JavaScript sorts as an array index.
 const LAST_ARRAY_INDEX: u32 = u32::MAX - 1;
 
-/// Appends what `JSON.stringify(JSON.parse(...))` gives for the value.
+/// Appends the text that `JSON.stringify(JSON.parse(...))` gives for the value.
 pub(super) fn write_js(value: ValueRef<'_>, out: &mut String) {
-    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut open: Vec<Remaining<'_>> = Vec::new();
     let mut next = Some(value);
     while let Some(value) = next {
         match value.kind() {
-            Kind::Array | Kind::Object => open.push(Open::begin(value, out)),
+            Kind::Array => {
+                out.push('[');
+                open.push(Remaining::Items(value.items()));
+            }
+            Kind::Object => {
+                out.push('{');
+                open.push(members_in_js_order(value));
+            }
             Kind::String => write_quoted(out, value),
             Kind::Number => number::write_js(out, value.raw()),
             Kind::Bool | Kind::Null => out.extend(value.raw().iter().map(|byte| char::from(*byte))),
@@ -31,11 +38,11 @@ pub(super) fn write_js(value: ValueRef<'_>, out: &mut String) {
     }
 }
 
-/// Writes what stands before the next value, and closes the containers that end there.
-fn next_value<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<ValueRef<'d>> {
+/// Closes the containers that end here, and writes the comma and the key before the next value.
+fn next_value<'d>(open: &mut Vec<Remaining<'d>>, out: &mut String) -> Option<ValueRef<'d>> {
     while let Some(container) = open.last_mut() {
-        if let Some((key, value)) = container.rest.next() {
-            if !std::mem::take(&mut container.is_first) {
+        if let Some((key, value)) = container.next() {
+            if !out.ends_with(['[', '{']) {
                 out.push(',');
             }
             if let Some(key) = key {
@@ -44,7 +51,7 @@ fn next_value<'d>(open: &mut Vec<Open<'d>>, out: &mut String) -> Option<ValueRef
             }
             return Some(value);
         }
-        out.push(if matches!(container.rest, Remaining::Items(_)) { ']' } else { '}' });
+        out.push(if matches!(container, Remaining::Items(_)) { ']' } else { '}' });
         open.pop();
     }
     None
@@ -56,30 +63,11 @@ fn write_quoted(out: &mut String, string: ValueRef<'_>) {
     out.push('"');
 }
 
-/// A container that is being written.
-struct Open<'d> {
-    rest: Remaining<'d>,
-    is_first: bool,
-}
-
 /// The part of a container that is not written yet.
 enum Remaining<'d> {
     Items(Items<'d>),
     Members(Members<'d>),
     Sorted(vec::IntoIter<(ValueRef<'d>, ValueRef<'d>)>),
-}
-
-impl<'d> Open<'d> {
-    fn begin(container: ValueRef<'d>, out: &mut String) -> Self {
-        let rest = if container.kind() == Kind::Array {
-            out.push('[');
-            Remaining::Items(container.items())
-        } else {
-            out.push('{');
-            members_in_js_order(container)
-        };
-        Self { rest, is_first: true }
-    }
 }
 
 impl<'d> Remaining<'d> {
@@ -92,8 +80,8 @@ impl<'d> Remaining<'d> {
     }
 }
 
-/// The members as JavaScript lists them: array indices first and ascending, then the other keys where
-/// they first appeared; each key once, with its last value.
+/// Returns the members as JavaScript lists them: array indices first and ascending, then the other keys in the order of
+/// their first appearance; each key once, with its last value.
 fn members_in_js_order(object: ValueRef<'_>) -> Remaining<'_> {
     if is_in_js_order(object) {
         return Remaining::Members(object.members());
@@ -113,8 +101,7 @@ fn members_in_js_order(object: ValueRef<'_>) -> Remaining<'_> {
     Remaining::Sorted(members.into_iter().map(|(_, member)| member).collect::<Vec<_>>().into_iter())
 }
 
-/// Tells, for the plain objects that are nearly all, that their members need no other order. May say no
-/// when in doubt.
+/// Returns true if the members of an object are certainly in the order of JavaScript, as in nearly all objects.
 fn is_in_js_order(object: ValueRef<'_>) -> bool {
     let keys = || object.members().map(|(key, _)| key);
     let is_ordinary = |key: ValueRef<'_>| {
@@ -129,7 +116,7 @@ fn is_in_js_order(object: ValueRef<'_>) -> bool {
         && !keys().enumerate().any(is_repeated)
 }
 
-/// The number that a key is, if JavaScript takes it for an array index: no sign, no leading zero.
+/// Reads a key that JavaScript takes for an array index: no sign, no leading zero.
 fn array_index(key: &[u8]) -> Option<u32> {
     let is_canonical = match key {
         [b'0'] => true,
@@ -142,67 +129,33 @@ fn array_index(key: &[u8]) -> Option<u32> {
 
 /// Copies the value into `serde_json`, unless it nests too deep.
 pub(super) fn to_serde(value: ValueRef<'_>) -> Option<serde_json::Value> {
-    let mut open: Vec<Copying<'_>> = Vec::new();
+    let mut open: Vec<(Remaining<'_>, Option<ValueRef<'_>>, serde_json::Value)> = Vec::new();
     let mut next = value;
     loop {
-        let mut done = match next.kind() {
-            Kind::Array | Kind::Object => {
-                open.push(Copying::begin(next));
-                None
-            }
-            _ => Some(scalar_to_serde(next)),
-        };
+        let mut done = None;
+        match next.kind() {
+            Kind::Array => open.push((Remaining::Items(next.items()), None, serde_json::json!([]))),
+            Kind::Object => open.push((Remaining::Members(next.members()), None, serde_json::json!({}))),
+            Kind::String => done = Some(next.as_str().unwrap_or_default().into()),
+            Kind::Number => done = Some(number::to_serde(next.raw())),
+            Kind::Bool | Kind::Null => done = Some(next.as_bool().into()),
+        }
         if open.len() > SERDE_DEPTH {
             return None;
         }
         next = loop {
-            let Some(container) = open.last_mut() else { return done };
+            let Some((rest, key, copy)) = open.last_mut() else { return done };
             if let Some(value) = done.take() {
-                container.put(value);
+                match copy {
+                    serde_json::Value::Array(items) => items.push(value),
+                    object => object[&*key.and_then(ValueRef::as_str).unwrap_or_default()] = value,
+                }
             }
-            if let Some((key, value)) = container.rest.next() {
-                container.key = key;
+            if let Some((next_key, value)) = rest.next() {
+                *key = next_key;
                 break value;
             }
-            done = open.pop().map(|container| container.copy);
+            done = open.pop().map(|(_, _, copy)| copy);
         };
-    }
-}
-
-fn scalar_to_serde(value: ValueRef<'_>) -> serde_json::Value {
-    match value.kind() {
-        Kind::String => value.as_str().unwrap_or_default().into_owned().into(),
-        Kind::Number => number::to_serde(value.raw()),
-        Kind::Bool => value.as_bool().into(),
-        Kind::Null | Kind::Array | Kind::Object => serde_json::Value::Null,
-    }
-}
-
-/// A container that is being copied.
-struct Copying<'d> {
-    rest: Remaining<'d>,
-    key: Option<ValueRef<'d>>,
-    copy: serde_json::Value,
-}
-
-impl<'d> Copying<'d> {
-    fn begin(container: ValueRef<'d>) -> Self {
-        let (rest, copy) = if container.kind() == Kind::Array {
-            (Remaining::Items(container.items()), serde_json::Value::Array(Vec::new()))
-        } else {
-            (Remaining::Members(container.members()), serde_json::Value::Object(serde_json::Map::new()))
-        };
-        Self { rest, key: None, copy }
-    }
-
-    fn put(&mut self, value: serde_json::Value) {
-        match &mut self.copy {
-            serde_json::Value::Array(items) => items.push(value),
-            serde_json::Value::Object(members) => {
-                let key = self.key.and_then(ValueRef::as_str).unwrap_or_default();
-                members.insert(key.into_owned(), value);
-            }
-            _ => {}
-        }
     }
 }

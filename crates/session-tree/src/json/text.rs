@@ -133,31 +133,13 @@ fn plain_utf16_len(bytes: &[u8]) -> usize {
 
 /// Appends the string again, escaped as JavaScript's `JSON.stringify` does, without the quotes.
 pub(super) fn write_js(out: &mut String, content: &[u8]) {
-    let mut rest = content;
-    while !rest.is_empty() {
-        let (same, other) = rest.split_at(same_len(rest));
-        out.push_str(&read_utf8(same));
-        let mut pieces = pieces(other);
-        match pieces.next() {
-            Some(Piece::Char(char)) => write_char(out, char),
-            Some(Piece::Lone(unit)) => write_unit(out, unit),
-            Some(Piece::Plain(_)) | None => {}
+    for piece in pieces(content) {
+        match piece {
+            Piece::Plain(bytes) => out.push_str(&read_utf8(bytes)),
+            Piece::Char(char) => write_char(out, char),
+            Piece::Lone(unit) => write_unit(out, unit),
         }
-        rest = pieces.rest;
     }
-}
-
-/// The length of the part that JavaScript would write as it stands: up to the first `\/` or `\u`.
-fn same_len(content: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(found) = content.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
-        at += found;
-        if matches!(content.get(at + 1), Some(b'/' | b'u')) {
-            return at;
-        }
-        at += 2;
-    }
-    content.len()
 }
 
 /// A receiver of text.
@@ -190,22 +172,6 @@ pub fn write_string(out: &mut impl TextOut, text: &str) {
     }
     out.put(&text[done..]);
     out.put("\"");
-}
-
-/// Returns the number of bytes that [`write_string`] writes for a text.
-pub fn string_len(text: &str) -> u64 {
-    let mut counter = Counter(0);
-    write_string(&mut counter, text);
-    counter.0
-}
-
-/// Counts the bytes that are written to it.
-struct Counter(u64);
-
-impl TextOut for Counter {
-    fn put(&mut self, text: &str) {
-        self.0 += text.len() as u64;
-    }
 }
 
 /// Returns a text as a JSON string.
@@ -298,7 +264,7 @@ fn unit_at(bytes: &[u8]) -> Option<u16> {
     })
 }
 
-/// Trims what JavaScript trims: byte order marks too, the next-line character not.
+/// Trims white space as JavaScript does: with byte order marks, without the next-line character.
 pub(crate) fn trim_js(text: &str) -> &str {
     text.trim_matches(|c: char| c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}'))
 }

@@ -93,7 +93,7 @@ fn a_cut_line_still_tells_its_id_and_parent() {
 
 #[test]
 fn the_head_of_a_line_says_what_the_line_says() {
-    let head_text = |line: &str| head(line).0.to_line();
+    let head_text = |line: &str| String::from_utf8(head(line).0.to_line()).unwrap();
     for line in LINES {
         let (text, whole) = (head_text(line), head(line).1);
         let (quick, exact) = head(&text);

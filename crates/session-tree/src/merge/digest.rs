@@ -13,7 +13,7 @@ const GAP: &str = "\n\n";
 #[derive(Debug)]
 pub(super) struct Digest {
     pub(super) text: String,
-    /// How many turns did not fit.
+    /// The number of turns that did not fit.
     pub(super) omitted: usize,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn digest(blocks: Vec<String>, notes: &[String], budget_tokens: Optio
     if let (Some(room), Some(budget)) = (room, budget_tokens)
         && units(&text) > room
     {
-        // Half a turn would count as merged, and never come again.
+        // A part of a turn would count as merged, so that the rest would never be merged.
         let needed = (units(&text) as u64).div_ceil(UNITS_PER_TOKEN);
         return Err(Error::DoesNotFit { needed, budget });
     }
@@ -100,7 +100,7 @@ fn omitted_turns(blocks: &[String], notes: &[String], room: usize) -> usize {
     0
 }
 
-/// Says how many turns are missing.
+/// Returns a sentence about the number of missing turns.
 fn omission(omitted: usize) -> Option<String> {
     match omitted {
         0 => None,
@@ -114,29 +114,4 @@ fn units(text: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::session::Session;
-
-    #[test]
-    fn a_turn_starts_at_each_prompt_and_at_the_first_entry() {
-        let message = |id: &str, parent: &str, role: &str| {
-            format!(
-                r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"{role}","content":[]}}}}"#
-            )
-        };
-        let header =
-            r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#;
-        let lines = [
-            header.to_owned(),
-            message("a", "none", "assistant"),
-            message("u", "a", "user"),
-            message("b", "u", "assistant"),
-            message("v", "b", "user"),
-        ];
-        let session = Session::from_bytes(lines.join("\n").into_bytes()).unwrap();
-        let turns = turns_of(&MessageReader::verbatim(&session), &session.branch_path(crate::Position::Leaf))
-            .unwrap();
-        assert_eq!(turns.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 1]);
-    }
-}
+mod tests;

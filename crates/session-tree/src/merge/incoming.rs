@@ -1,6 +1,5 @@
-//! The source of a merge: which entries of a branch are new here.
+//! The source of a merge: the entries of a branch that are new here.
 
-use crate::branch_summary::Covered;
 use crate::cherry_pick::{CommonAncestor, MessageReader, Target, Unit, units_of};
 use crate::entry::Message;
 use crate::error::Result;
@@ -11,12 +10,12 @@ use crate::kind::{Kind, Role};
 use crate::session::Session;
 use crate::tree::Node;
 
-/// A merge on the current path that brought an earlier part of the same branch.
+/// An earlier merge of the same branch into the current path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierMerge {
     /// The branch summary that it wrote.
     pub entry: EntryId,
-    /// The last entry of the source that it counted.
+    /// The last entry of the source that it covers.
     pub source_leaf: EntryId,
 }
 
@@ -32,10 +31,12 @@ pub(super) struct Incoming<'s> {
     /// The new entries that have content, after the latest compaction.
     pub(super) entries: Vec<Node>,
     pub(super) files: FileOps,
+    /// Reads the messages with the context edits of the branch applied.
+    pub(super) reader: MessageReader<'s>,
 }
 
 impl<'s> Incoming<'s> {
-    /// Collects what is new; none if nothing is.
+    /// Collects the new entries; none if there are none.
     pub(super) fn of(here: &Target<'_>, source: &'s Session, tip: Node) -> Result<Option<Self>> {
         let tree = source.tree();
         let Some(leaf) = finished(source, tip)? else { return Ok(None) };
@@ -47,32 +48,18 @@ impl<'s> Incoming<'s> {
         let start = merged_place.or(base_place);
         let segment = path[start.map_or(0, |place| place + 1)..].to_vec();
         let abandoned = source.abandoned_nodes(Some(leaf), start.map(|place| path[place]));
-        let Covered { entries, file_ops: files } = source.covered(&abandoned, false, &mut |_, _| {})?;
-        let mut incoming = Self { source, base, earlier, leaf, segment, entries, files };
-        incoming.keep_what_speaks()?;
-        Ok((!incoming.entries.is_empty()).then_some(incoming))
-    }
-
-    /// Reads the messages as the edits of the branch leave them.
-    pub(super) fn reader(&self) -> Result<MessageReader<'s>> {
-        MessageReader::edited(self.source, &self.segment)
-    }
-
-    fn keep_what_speaks(&mut self) -> Result<()> {
-        let reader = self.reader()?;
-        let mut kept = Vec::with_capacity(self.entries.len());
-        for node in self.entries.iter().copied() {
-            if reader.message(node)?.is_some_and(|message| speaks(&message)) {
-                kept.push(node);
+        let (covered, files) = source.covered(&abandoned, false, &mut |_, _| {})?;
+        let reader = MessageReader::edited(source, &segment)?;
+        let has_content = |message: Message| !matches!(message.role(), Role::System | Role::Other);
+        let mut entries = Vec::new();
+        for node in covered {
+            if reader.message(node)?.is_some_and(has_content) {
+                entries.push(node);
             }
         }
-        self.entries = kept;
-        Ok(())
+        let is_new = !entries.is_empty();
+        Ok(is_new.then_some(Self { source, base, earlier, leaf, segment, entries, files, reader }))
     }
-}
-
-fn speaks(message: &Message) -> bool {
-    !matches!(message.role(), Role::System | Role::Other)
 }
 
 /// Returns the last entry of a path that counts: not a line that cannot be read, not bookkeeping, and nothing of an
@@ -94,10 +81,10 @@ fn finished(source: &Session, tip: Node) -> Result<Option<Node>> {
     Ok(Some(tip))
 }
 
-/// Finds the merge on the current path that came furthest along the source's path below the base, and how far it
-/// came.
+/// Finds the merge on the current path that covers most of the source's path below the base, and the last place that it
+/// covers.
 ///
-/// A merge counted everything above the entry it ended at, so what the two have in common is known here.
+/// A merge covers all entries above the entry it ended at.
 fn earlier_merge(
     here: &Target<'_>,
     source: &Session,
@@ -122,7 +109,7 @@ fn earlier_merge(
     Ok(furthest)
 }
 
-/// Returns the entry of the source that a merge counted last; none if it is no merge of this source.
+/// Returns the last entry of the source that a merge covers; none if it is no merge of this source.
 fn merged_at(session: &Session, source: &Session, node: Node) -> Result<Option<Node>> {
     let entry = session.entry_at(node)?;
     let Some(merge) = entry.value().and_then(|value| value.get("details")?.get("merge")) else {
@@ -130,7 +117,7 @@ fn merged_at(session: &Session, source: &Session, node: Node) -> Result<Option<N
     };
     let leaf = merge.get("sourceLeafId").and_then(ValueRef::as_str);
     let found = leaf.and_then(|leaf| source.tree().node(&leaf));
-    // A merge that names no session is of the session it was written in; its forks keep the ids.
+    // A merge without a session is of the session it was written in; its forks keep the ids.
     let named = merge.get("sourceSession").and_then(|session| session.get("id")?.as_str());
     Ok(found.filter(|_| named.is_none_or(|named| named == source.header().id())))
 }

@@ -1,5 +1,6 @@
-//! Repaired copies: for what appending cannot heal. The original is never touched.
+//! Repaired copies, for damage that appending cannot repair. The original is never touched.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -9,170 +10,115 @@ use super::{RepairPlan, Step, time_of};
 use crate::check::Fix;
 use crate::draft::Draft;
 use crate::error::{Error, Mismatch, Result};
+use crate::extract::LineCopier;
 use crate::fs::Fs;
 use crate::id::{EntryId, derived_id};
 use crate::index::{self, LONGEST_LINE};
-use crate::journal::{FileJournal, Journal, Piece, ReadAt, WriteCopy, copy_range, each_line, read_range};
+use crate::journal::{FileJournal, Journal, ReadAt, read_range};
 use crate::json::{Doc, Edit};
 use crate::session::Session;
 use crate::time::Timestamp;
 
-/// A repaired copy of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RepairedCopy {
-    /// The number of entries in it.
-    pub entries: u64,
-    /// Its length.
-    pub bytes: u64,
-}
-
 impl Session {
-    /// Writes a new file with everything the plan heals: lines that were fused stand apart again, lost entries have
-    /// their stubs in place, circles are cut, a byte order mark is left out. All other lines are copied as they are.
+    /// Writes a new file with all fixes of the plan: fused lines are separated, lost entries have their stubs in place,
+    /// cycles are cut, a byte order mark is left out. All other lines are copied as they are.
     ///
-    /// The file is private to its owner and must not exist yet. It appears under its name when it is whole and was
+    /// The file is private to its owner and must not exist yet. It appears under its name when it is complete and was
     /// read back.
-    pub fn write_repaired_copy(
-        &self,
-        plan: &RepairPlan,
-        fs: Arc<dyn Fs>,
-        path: &Path,
-    ) -> Result<RepairedCopy> {
+    pub fn write_repaired_copy(&self, plan: &RepairPlan, fs: Arc<dyn Fs>, path: &Path) -> Result<()> {
         self.check_repair(plan)?;
-        new_file(fs, path, &mut |_, out| Copier { session: self, plan, out }.copy(), &|copy| {
+        let mut journal = FileJournal::unsaved(fs, path.into());
+        let verify = &mut |copy: &dyn ReadAt| {
             let found = index::load(copy, Some(path))?;
             let whole = self.tree().nodes().filter(|node| !self.tree().is_placeholder(*node));
             match whole.map(|node| self.tree().id(node)).find(|id| !found.tree.holds(id.as_str())) {
                 Some(id) => Err(Error::Verify { path: path.into(), mismatch: Mismatch::Missing { id } }),
-                None => Ok(RepairedCopy { entries: found.tree.len() as u64, bytes: found.end }),
+                None => Ok(()),
             }
-        })
+        };
+        journal.replace("", &mut |_, out| self.write_repaired(plan, out), verify)?;
+        // Fails if the name did not reach the disk.
+        journal.sync()
     }
-}
 
-struct Copier<'c, 'o> {
-    session: &'c Session,
-    plan: &'c RepairPlan,
-    out: &'o mut dyn Write,
-}
-
-impl Copier<'_, '_> {
-    fn copy(&mut self) -> io::Result<()> {
-        let session = self.session;
-        let mut steps = self.plan.steps.as_slice();
-        each_line(&*session.journal, 0, session.index.known_end(), &mut |position, piece, _| {
-            let len = match piece {
-                Piece::Whole(line) => line.len() as u64,
-                Piece::Ends { len, .. } => len,
-            };
-            let bytes = position..position + len;
-            let count = steps.partition_point(|step| step.position <= bytes.end);
-            let (own, rest) = steps.split_at(count);
-            steps = rest;
-            self.line(&bytes, own)
+    fn write_repaired(&self, plan: &RepairPlan, out: &mut dyn Write) -> io::Result<()> {
+        let mut steps = plan.steps.as_slice();
+        self.copy_lines(out, |copier, _, bytes| {
+            let own;
+            (own, steps) = steps.split_at(steps.partition_point(|step| step.position <= bytes.end));
+            self.write_repaired_line(own, copier, &bytes)
         })?;
-        self.marker()
+        out.write_all(&self.leaf_marker(plan)?)
     }
 
-    /// Writes one line and what is to stand before it.
-    fn line(&mut self, bytes: &Range<u64>, steps: &[Step]) -> io::Result<()> {
+    /// Writes one line, with the stubs that belong before it.
+    fn write_repaired_line(
+        &self,
+        steps: &[Step],
+        copier: &mut LineCopier<'_>,
+        bytes: &Range<u64>,
+    ) -> io::Result<()> {
         let mut pieces: Vec<Range<u64>> = Vec::new();
-        let (mut from, mut detached) = (bytes.start, None);
+        let (mut from, mut is_detached) = (bytes.start, false);
         for step in steps {
             match &step.fix {
                 Fix::Stub { id, parent, .. } => {
-                    let time = time_of(self.session.tree(), id, parent.as_ref());
+                    let time = time_of(self.tree(), id, parent.as_ref());
                     let time = time.unwrap_or(Timestamp::from_millis(0));
-                    let mut out = Vec::new();
-                    step.stub().write_spelled(&mut out, id, parent.as_ref(), time, &self.session.spelling());
-                    self.out.write_all(&out)?;
+                    let mut stub = Vec::new();
+                    step.stub().write_spelled(&mut stub, id, parent.as_ref(), time, &self.spelling());
+                    copier.text(stub.trim_ascii_end())?;
                 }
                 Fix::Recover { entries } => pieces.extend(entries.iter().map(|entry| entry.bytes.clone())),
                 Fix::Omit { bytes } => from = bytes.end,
-                Fix::Detach { id } => detached = Some(id),
-                Fix::LineFeed | Fix::LeafMarker { .. } | Fix::Salvage => {}
+                Fix::Detach { .. } => is_detached = true,
+                Fix::LineFeed | Fix::LeafMarker { .. } | Fix::NewHeader => {}
             }
         }
-        if detached.is_some()
-            && let Some(line) = self.detached(bytes)?
-        {
-            return self.out.write_all(&[line.as_slice(), b"\n"].concat());
+        if is_detached {
+            let line = read_range(&*self.journal, bytes.start, (bytes.end - bytes.start) as usize)?;
+            if let Ok(doc) = Doc::parse(line) {
+                let mut edit = Edit::new(doc.root());
+                edit.set("parentId", b"null");
+                return copier.text(&edit.document());
+            }
         }
         if pieces.is_empty() {
-            self.range(from..bytes.end)?;
-            return self.out.write_all(b"\n");
+            return copier.line(from..bytes.end);
         }
         for piece in pieces {
-            self.fragment(from..piece.start)?;
-            self.range(piece.clone())?;
-            self.out.write_all(b"\n")?;
+            self.copy_rest(copier, from..piece.start)?;
             from = piece.end;
+            copier.line(piece)?;
         }
-        self.fragment(from..bytes.end)
+        self.copy_rest(copier, from..bytes.end)
     }
 
-    /// Writes the bytes between two entries of one line as a separate line; zero bytes are dropped.
-    fn fragment(&mut self, bytes: Range<u64>) -> io::Result<()> {
-        if bytes.end - bytes.start > LONGEST_LINE {
-            self.range(bytes)?;
-            return self.out.write_all(b"\n");
-        }
-        let text = read_range(&*self.session.journal, bytes.start, (bytes.end - bytes.start) as usize)?;
+    /// Copies the bytes between two entries of one line as a separate line, unless they are zero or blank.
+    fn copy_rest(&self, copier: &mut LineCopier<'_>, bytes: Range<u64>) -> io::Result<()> {
+        let len = bytes.end - bytes.start;
         let is_empty = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
-        if text.iter().all(is_empty) {
-            return Ok(());
+        if len > LONGEST_LINE || !read_range(&*self.journal, bytes.start, len as usize)?.iter().all(is_empty)
+        {
+            copier.line(bytes)?;
         }
-        self.out.write_all(&text)?;
-        self.out.write_all(b"\n")
-    }
-
-    fn range(&mut self, bytes: Range<u64>) -> io::Result<()> {
-        copy_range(&*self.session.journal, bytes, self.out)
-    }
-
-    /// The line of an entry as that of a root.
-    fn detached(&self, bytes: &Range<u64>) -> io::Result<Option<Vec<u8>>> {
-        let line = read_range(&*self.session.journal, bytes.start, (bytes.end - bytes.start) as usize)?;
-        let Ok(doc) = Doc::parse(line) else { return Ok(None) };
-        let Some(mut edit) = Edit::new(doc.root()) else { return Ok(None) };
-        edit.set("parentId", b"null");
-        Ok(Some(edit.document()))
-    }
-
-    /// Marks the leaf if the last entry is not it.
-    fn marker(&mut self) -> io::Result<()> {
-        let session = self.session;
-        let moved = session.index.leaf(&*session.journal)? != session.leaf();
-        if !moved && !self.plan.fixes().any(|fix| matches!(fix, Fix::LeafMarker { .. })) {
-            return Ok(());
-        }
-        let made = self.plan.made();
-        let is_taken = |id: &str| session.tree().holds(id) || made.contains(id);
-        let leaf = self.plan.leaf().map_or("", EntryId::as_str);
-        let id = derived_id(&[&session.header().id(), "leaf", leaf], is_taken);
-        let time =
-            session.tree().last().map_or(Timestamp::from_millis(0), |last| session.tree().timestamp(last));
-        let mut out = Vec::new();
-        let marker = Draft::leaf_marker(self.plan.leaf());
-        marker.write_spelled(&mut out, &id, self.plan.leaf(), time, &session.spelling());
-        self.out.write_all(&out)
-    }
-}
-
-/// Writes a file that must not exist yet: all of it, read back and durable, or none.
-pub(super) fn new_file<T>(
-    fs: Arc<dyn Fs>,
-    path: &Path,
-    write: WriteCopy<'_>,
-    verify: &dyn Fn(&dyn ReadAt) -> Result<T>,
-) -> Result<T> {
-    let mut journal = FileJournal::unsaved(fs, path.into());
-    let mut verified = None;
-    journal.replace("", write, &mut |copy| {
-        verified = Some(verify(copy)?);
         Ok(())
-    })?;
-    // Tells if the name did not reach the disk.
-    journal.sync()?;
-    verified.ok_or(Error::NotSaved)
+    }
+
+    /// Returns a marker of the leaf if the last entry is not the leaf, else nothing.
+    fn leaf_marker(&self, plan: &RepairPlan) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        let has_moved = self.index.leaf(&*self.journal)? != self.leaf();
+        if has_moved || plan.fixes().any(|fix| matches!(fix, Fix::LeafMarker { .. })) {
+            let restored: HashSet<&EntryId> = plan.fixes().flat_map(Fix::restored).collect();
+            let is_taken = |id: &str| self.tree().holds(id) || restored.contains(&EntryId::from(id));
+            let leaf = plan.leaf().map_or("", EntryId::as_str);
+            let id = derived_id(&[&self.header().id(), "leaf", leaf], is_taken);
+            let last = self.tree().last();
+            let time = last.map_or(Timestamp::from_millis(0), |last| self.tree().timestamp(last));
+            let marker = Draft::leaf_marker(plan.leaf());
+            marker.write_spelled(&mut line, &id, plan.leaf(), time, &self.spelling());
+        }
+        Ok(line)
+    }
 }

@@ -6,14 +6,12 @@ use std::io;
 
 use crate::journal::{ReadAt, read_into, read_range};
 
-/// The number of bytes that are read ahead.
-const WINDOW: usize = 64 << 10;
 /// The largest distance between two reads that count as sequential.
 const STEP: u64 = 16 << 10;
 
 /// The bytes around the last read.
 #[derive(Debug, Default)]
-pub(super) struct ReadAhead {
+pub(crate) struct ReadAhead {
     start: u64,
     bytes: Vec<u8>,
     /// The position after the last read.
@@ -21,13 +19,16 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
+    /// The number of bytes that are read ahead.
+    pub(crate) const WINDOW: usize = 64 << 10;
+
     /// Returns true if a read at `position` continues the previous one, or lies inside it.
     pub(super) fn is_near(&self, position: u64) -> bool {
         position.wrapping_sub(self.at) < STEP || self.held(position, 1).is_some()
     }
 
     /// Calls `take` with the bytes of a range. `end` is the position after the last whole line.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &mut self,
         source: &dyn ReadAt,
         (position, len): (u64, usize),
@@ -37,10 +38,10 @@ impl ReadAhead {
         let walks = position.wrapping_sub(self.at) < STEP;
         self.at = position + len as u64;
         if self.held(position, len).is_none() {
-            if !walks || len > WINDOW || self.at > end {
+            if !walks || len > Self::WINDOW || self.at > end {
                 return read_range(source, position, len).map(|bytes| take(&bytes));
             }
-            self.fill(source, position, (end - position).min(WINDOW as u64) as usize)?;
+            self.fill(source, position, (end - position).min(Self::WINDOW as u64) as usize)?;
         }
         self.held(position, len).map(take).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }

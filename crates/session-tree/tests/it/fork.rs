@@ -117,9 +117,10 @@ fn labels_are_taken_off_the_path_and_set_anew_at_its_end() {
     let dir = Folder::new();
     let source = draw(&dir, ACROSS_LABELS);
     let plan = source.plan_extract(Extract::Path { at: at(&source, "u5") }).unwrap();
-    let redirected: Vec<_> = plan.redirected().collect();
+    let redirected = plan.entries.iter().filter_map(|entry| Some((entry.node, entry.first_kept?)));
+    let redirected: Vec<_> = redirected.collect();
     assert_eq!(redirected, [(at(&source, "k"), at(&source, "u3"))]);
-    assert_eq!(plan.left_out(), [at(&source, "l1")]);
+    assert_eq!(plan.left_out, [at(&source, "l1")]);
 
     let fork = source.create_branched_session("u5", to(&dir, "fork.jsonl"), options()).unwrap();
     let found = shape(&fork);
@@ -335,8 +336,7 @@ fn a_branch_is_the_path_and_everything_below_with_its_labels() {
     ",
     );
     let plan = source.plan_extract(Extract::Branch { at: at(&source, "u4") }).unwrap();
-    let copied: Vec<_> =
-        plan.entries().iter().map(|entry| source.tree().id(entry.node).to_string()).collect();
+    let copied: Vec<_> = plan.entries.iter().map(|entry| source.tree().id(entry.node).to_string()).collect();
     assert_eq!(copied, ["u1", "a2", "u4", "a5", "a6"]);
     let export = source.extract(&plan, to(&dir, "branch.jsonl"), options()).unwrap();
     let found = shape(&export);

@@ -41,7 +41,7 @@ fn messages_are_spelled_as_pi_spells_them() {
     );
     let bash = Message::bash("ls").output("x").exit_code(1).truncated(true).full_output_path("/tmp/x");
     assert_eq!(
-        bash.exclude_from_context(true).time(time).build().json(),
+        bash.exclude_from_context(true).build().with_time(time).json(),
         r#"{"role":"bashExecution","command":"ls","output":"x","exitCode":1,"cancelled":false,"truncated":true,"fullOutputPath":"/tmp/x","excludeFromContext":true,"timestamp":7}"#
     );
     assert_eq!(

@@ -41,7 +41,7 @@ fn a_fork_without_conversation_is_held_back_as_pi_holds_it_back() {
         let plan = source.plan_extract(Extract::Path { at: source.node(&leaf).unwrap() }).unwrap();
         // We also count shell runs and messages of extensions as conversation.
         let talks = |kind: Kind| matches!(kind, Kind::Message | Kind::CustomMessage);
-        let has_talk = plan.entries().iter().any(|entry| talks(source.tree().kind(entry.node)));
+        let has_talk = plan.entries.iter().any(|entry| talks(source.tree().kind(entry.node)));
         let dir = tempfile::tempdir().unwrap();
         let to = Destination::File(dir.path().join("fork.jsonl"));
         let fork = source.create_branched_session(&leaf, to, Options::new()).unwrap();
@@ -77,7 +77,7 @@ fn ours(file: &Recorded) -> Vec<String> {
     };
     let mut out = Vec::new();
     source.write_extract(&plan, &header, &mut out).unwrap();
-    let text = rename(&source, &plan_label_ids(&out, plan.entries().len()), out);
+    let text = rename(&source, &plan_label_ids(&out, plan.entries.len()), out);
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     lines.map(|line| canonical(Doc::parse(line).unwrap().root())).collect()
 }

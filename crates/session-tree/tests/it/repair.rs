@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use session_tree::fs::RealFs;
-use session_tree::repair::{Repaired, salvage};
+use session_tree::repair::{HeaderlessFile, Repaired, read_headerless};
 use session_tree::{Error, Fix, Message, Options, Position, Session, Timestamp};
 use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
@@ -366,8 +366,7 @@ fn a_copy_holds_what_appending_cannot_heal() {
     let plan = session.plan_repair(&session.check().unwrap());
     assert!(plan.needs_copy() && !plan.is_empty());
     let copy = dir.at("copy.jsonl");
-    let written = session.write_repaired_copy(&plan, Arc::new(RealFs), &copy).unwrap();
-    assert_eq!((written.entries, written.bytes), (20, fs::metadata(&copy).unwrap().len()));
+    session.write_repaired_copy(&plan, Arc::new(RealFs), &copy).unwrap();
     assert_eq!(fs::read(&path).unwrap(), bytes, "the original is as it was");
     assert_eq!((context(&copy), context_elsewhere(&copy)), (20, 20));
     assert_eq!(leaf(&copy), "000000bd");
@@ -387,6 +386,11 @@ fn a_copy_of_a_sound_file_is_the_same_file() {
     assert_eq!(fs::read(dir.at("copy.jsonl")).unwrap(), bytes);
 }
 
+fn write_copy(found: &HeaderlessFile, copy: &Path) {
+    let plan = found.session.plan_repair(&found.session.check().unwrap());
+    found.session.write_repaired_copy(&plan, Arc::new(RealFs), copy).unwrap();
+}
+
 #[test]
 fn a_file_whose_header_lost_one_byte_is_salvaged_with_everything_in_it() {
     let dir = Folder::new();
@@ -399,10 +403,10 @@ fn a_file_whose_header_lost_one_byte_is_salvaged_with_everything_in_it() {
         if Session::open(&path).is_ok() {
             continue;
         }
-        let found = salvage(Arc::new(RealFs), &path).unwrap();
-        assert_eq!(found.session().context().unwrap().items.len(), 20, "byte {at}");
+        let found = read_headerless(Arc::new(RealFs), &path).unwrap();
+        assert_eq!(found.session.context().unwrap().items.len(), 20, "byte {at}");
         let copy = dir.at("copy.jsonl");
-        assert_eq!(found.write_to(Arc::new(RealFs), &copy).unwrap().entries, 20, "byte {at}");
+        write_copy(&found, &copy);
         assert_eq!((context(&copy), context_elsewhere(&copy)), (20, 20), "byte {at}");
         assert_eq!(fs::read(&path).unwrap(), damaged);
         fs::remove_file(copy).unwrap();
@@ -416,13 +420,13 @@ fn a_salvaged_header_keeps_what_the_old_one_still_tells() {
     lines[0] =
         String::from_utf8(lines[0].clone()).unwrap().replacen("{\"type\"", "{\"ty\u{1}e\"", 1).into_bytes();
     let path = dir.put("s.jsonl", joined(&lines));
-    let found = salvage(Arc::new(RealFs), &path).unwrap();
-    let header = found.session().header();
+    let found = read_headerless(Arc::new(RealFs), &path).unwrap();
+    let header = found.session.header();
     assert_eq!((&*header.id(), header.cwd().as_deref()), ("ses", Some("/w")));
-    assert_eq!(found.report().diagnostics[0].bytes, 0..lines[0].len() as u64);
+    assert_eq!(found.lost_header, Some(0..lines[0].len() as u64));
     lines[0] = b"\0\0\0\0".to_vec();
     let path = dir.put("2025-01-01_abc-1.jsonl", joined(&lines));
-    assert_eq!(salvage(Arc::new(RealFs), &path).unwrap().session().header().id(), "abc-1");
+    assert_eq!(read_headerless(Arc::new(RealFs), &path).unwrap().session.header().id(), "abc-1");
 }
 
 #[test]
@@ -443,8 +447,8 @@ fn the_same_damage_gives_the_same_copy() {
     }
     assert_eq!(copies[0], copies[1]);
     let path = dir.put("headless.jsonl", joined(&lines[1..]));
-    let ids =
-        [(); 2].map(|()| salvage(Arc::new(RealFs), &path).unwrap().session().header().id().into_owned());
+    let ids = [(); 2]
+        .map(|()| read_headerless(Arc::new(RealFs), &path).unwrap().session.header().id().into_owned());
     assert_eq!(ids[0], ids[1]);
     assert!(session_tree::is_valid_session_id(&ids[0]));
 }
@@ -460,10 +464,10 @@ fn the_first_entry_of_a_file_whose_header_is_gone_is_no_header() {
     for mark in ["", "\u{feff}"] {
         let text = format!("{mark}{}\n{}\n{}\n", message("one"), message("two"), message("three"));
         let path = dir.put("old.jsonl", text.as_bytes());
-        let found = salvage(Arc::new(RealFs), &path).unwrap();
-        assert_eq!((found.session().tree().len(), found.report().diagnostics[0].bytes.clone()), (3, 0..0));
+        let found = read_headerless(Arc::new(RealFs), &path).unwrap();
+        assert_eq!((found.session.tree().len(), &found.lost_header), (3, &None));
         let copy = dir.at("copy.jsonl");
-        found.write_to(Arc::new(RealFs), &copy).unwrap();
+        write_copy(&found, &copy);
         assert_eq!(view(&Session::open_read_only(&copy).unwrap()).2, ["one", "two", "three"]);
         fs::remove_file(copy).unwrap();
     }
@@ -473,7 +477,7 @@ fn the_first_entry_of_a_file_whose_header_is_gone_is_no_header() {
 fn a_file_that_never_was_a_session_is_not_salvaged() {
     let dir = Folder::new();
     let path = dir.put("notes.txt", b"dear diary\n{\"a\":1}\n");
-    assert!(matches!(salvage(Arc::new(RealFs), &path), Err(Error::NotASession { .. })));
+    assert!(matches!(read_headerless(Arc::new(RealFs), &path), Err(Error::NotASession { .. })));
 }
 
 #[derive(Debug, Clone)]
@@ -532,8 +536,8 @@ proptest! {
         let opened = Session::open(&path);
         prop_assert_eq!(fs::read(&path).unwrap(), bytes.clone(), "opening writes nothing");
         let Ok(mut session) = opened else {
-            if let Ok(found) = salvage(Arc::new(RealFs), &path) {
-                found.write_to(Arc::new(RealFs), &dir.at("copy.jsonl")).unwrap();
+            if let Ok(found) = read_headerless(Arc::new(RealFs), &path) {
+                write_copy(&found, &dir.at("copy.jsonl"));
                 prop_assert!(Session::open(dir.at("copy.jsonl")).is_ok());
             }
             return Ok(());

@@ -241,12 +241,12 @@ fn pick_source(session: &Session, origin: Option<ValueRef<'_>>) -> Option<String
     Some(source_name(session, origin, picked))
 }
 
-/// The name of the branch a graft came from, or the best id the file has for it.
-fn source_name(session: &Session, graft: ValueRef<'_>, entry: Option<ValueRef<'_>>) -> String {
-    let leaf = graft.get("sourceLeafId").and_then(ValueRef::as_str);
+/// Returns the name of the branch that a pick or merge came from, or the best id that the file has for it.
+fn source_name(session: &Session, origin: ValueRef<'_>, entry: Option<ValueRef<'_>>) -> String {
+    let leaf = origin.get("sourceLeafId").and_then(ValueRef::as_str);
     let known = leaf.as_deref().and_then(|id| session.tree().node(id));
     let named = known.and_then(|node| session.branch_name(node).ok());
-    let other = || graft.get("sourceSession").and_then(|source| source.get("id")?.as_str());
+    let other = || origin.get("sourceSession").and_then(|source| source.get("id")?.as_str());
     named
         .map(|name| shown(&name))
         .filter(|name| !name.is_empty())

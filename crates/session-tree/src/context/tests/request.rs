@@ -1,17 +1,35 @@
 //! Requests that providers accept, whatever the path looks like.
 
+use super::super::calls::pair_results;
 use super::super::convert_to_llm;
-use super::super::repair::{repair_pairs, validate_pairs};
 use super::draw::draw;
-use crate::entry::Message;
-use crate::kind::Role;
+use crate::entry::{Message, ToolCall};
+use crate::kind::{Role, StopReason};
 use crate::session::Session;
 
 /// The request at the leaf: `u` a prompt, `a` an answer, `r:id` a result, `r:id!` a result that says there is none.
 fn request(session: &Session) -> String {
     let request = session.context().unwrap().to_request();
-    assert!(validate_pairs(&request));
+    assert!(is_paired(&request));
     shown(&request)
+}
+
+/// Returns true if every tool call is followed by its result, every result follows its call, and no answer failed.
+fn is_paired(messages: &[Message]) -> bool {
+    let mut rest = messages.iter();
+    while let Some(message) = rest.next() {
+        let has_failed = matches!(message.stop_reason(), Some(StopReason::Error | StopReason::Aborted));
+        let is_answered = |call: &ToolCall| {
+            let next = rest.next();
+            next.is_some_and(|next| {
+                next.role() == Role::ToolResult && next.tool_call_id().is_some_and(|id| id == call.id)
+            })
+        };
+        if message.role() == Role::ToolResult || has_failed || !message.tool_calls().iter().all(is_answered) {
+            return false;
+        }
+    }
+    true
 }
 
 fn shown(messages: &[Message]) -> String {
@@ -63,7 +81,7 @@ fn a_history_cut_after_any_entry_gives_a_valid_request() {
     for node in session.tree().nodes() {
         let context = session.context_at(session.position_of(node).unwrap()).unwrap();
         let request = context.to_request();
-        assert!(validate_pairs(&request), "cut after {}: {}", session.tree().id(node), shown(&request));
+        assert!(is_paired(&request), "cut after {}: {}", session.tree().id(node), shown(&request));
         assert!(!request.is_empty());
     }
     assert_eq!(request(&session), "u a r:c4 u a");
@@ -146,7 +164,7 @@ fn a_valid_request_stays_as_it_is() {
          a2 assistant",
     );
     let messages = session.context().unwrap().messages().filter_map(convert_to_llm).collect::<Vec<_>>();
-    let repaired = repair_pairs(messages.clone());
+    let repaired = pair_results(messages.clone());
     let same = messages.iter().zip(&repaired).all(|(one, other)| std::ptr::eq(one.raw(), other.raw()));
     assert!(same && messages.len() == repaired.len());
 }
@@ -157,8 +175,8 @@ fn a_repair_never_leaves_nothing() {
     let session = draw("a1 failed c1");
     let request = session.context().unwrap().to_request();
     assert_eq!(shown(&request), "a");
-    assert!(!validate_pairs(&request));
-    assert!(repair_pairs(Vec::new()).is_empty());
+    assert!(!is_paired(&request));
+    assert!(pair_results(Vec::new()).is_empty());
 }
 
 #[test]

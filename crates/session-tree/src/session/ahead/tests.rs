@@ -42,7 +42,7 @@ fn jumps_and_long_pieces_read_no_more_than_is_asked_for() {
     for position in [190_000, 100_000, 10_000] {
         reads_right(&mut ahead, &source, position, 50, 200_000);
     }
-    reads_right(&mut ahead, &source, 11_000, WINDOW + 1, 200_000);
+    reads_right(&mut ahead, &source, 11_000, ReadAhead::WINDOW + 1, 200_000);
     assert!(ahead.bytes.is_empty());
 }
 

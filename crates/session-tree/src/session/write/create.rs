@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::id::is_valid_session_id;
 use crate::index::Index;
 use crate::journal::{Journal, NewLine, NewLines, name_of, with_name};
-use crate::json::{Doc, ObjectText};
+use crate::json::{Doc, ObjectWriter};
 use crate::time::Timestamp;
 
 /// The properties of a new session.
@@ -48,9 +48,10 @@ pub struct NewHeader {
 impl NewHeader {
     /// Returns the line, without line feed.
     pub(crate) fn line(&self) -> String {
-        let header = ObjectText::new().string("type", "session").raw("version", "3").string("id", &self.id);
+        let header = ObjectWriter::new().string("type", "session").raw("version", "3").string("id", &self.id);
         let header = header.string("timestamp", &self.time.to_string()).string("cwd", &self.cwd);
-        header.optional("parentSession", self.parent_session.as_deref()).finish()
+        String::from_utf8_lossy(&header.optional("parentSession", self.parent_session.as_deref()).finish())
+            .into_owned()
     }
 }
 

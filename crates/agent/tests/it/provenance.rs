@@ -7,7 +7,7 @@ use offshoot_agent::agent::Agent;
 use offshoot_agent::approval::{Approval, Approver};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{CherryPickRequest, MergeBranchRequest, MergeWith};
-use offshoot_agent::permission::Caution;
+use offshoot_agent::permission::ProvenanceWarning;
 use offshoot_agent::tools::ReadyCall;
 use session_tree::Options;
 use testkit::drawing::session_text;
@@ -17,11 +17,11 @@ use crate::support::{Reply, Scripted, agent, prompt};
 
 /// Lets everything pass and notes how careful it was told to be.
 #[derive(Debug, Clone, Default)]
-struct Guard(Arc<Mutex<Vec<Option<Caution>>>>);
+struct Guard(Arc<Mutex<Vec<Option<ProvenanceWarning>>>>);
 
 impl Approver for Guard {
     fn approve<'a>(&'a self, request: &'a ReadyCall) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
-        self.0.lock().unwrap().push(request.caution);
+        self.0.lock().unwrap().push(request.provenance);
         Box::pin(std::future::ready(Approval::Yes))
     }
 }
@@ -55,14 +55,14 @@ fn world() -> World {
 }
 
 /// Lets the model call a tool twice; gives how careful the guard was told to be.
-async fn cautions(world: &mut World) -> Vec<Option<Caution>> {
+async fn warnings(world: &mut World) -> Vec<Option<ProvenanceWarning>> {
     world.agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
     world.guard.0.lock().unwrap().clone()
 }
 
 #[tokio::test]
-async fn ones_own_words_call_for_no_caution() {
-    assert_eq!(cautions(&mut world()).await, [None, None]);
+async fn ones_own_words_give_no_warning() {
+    assert_eq!(warnings(&mut world()).await, [None, None]);
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn the_first_call_after_an_import_does() {
     std::fs::create_dir(&directory).unwrap();
     let import = world.agent.plan_import(&other, &directory, Options::new()).unwrap();
     world.agent.import(import, Options::new(), &Cancel::new()).await.unwrap();
-    assert_eq!(cautions(&mut world).await, [Some(Caution::Imported), None]);
+    assert_eq!(warnings(&mut world).await, [Some(ProvenanceWarning::Imported), None]);
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn the_first_call_after_a_merge_does() {
     let planned = world.agent.plan_merge(None, &request).unwrap();
     let draft = world.agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
     world.agent.merge(&draft, &Cancel::new()).await.unwrap();
-    assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
+    assert_eq!(warnings(&mut world).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn the_first_call_after_a_pick_of_a_call_with_its_result_does() {
     let request = CherryPickRequest { what: "h".into(), native: true, ..Default::default() };
     let planned = world.agent.plan_cherry_pick(None, &request).unwrap();
     world.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
-    assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
+    assert_eq!(warnings(&mut world).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
 }
 
 #[tokio::test]
@@ -107,5 +107,5 @@ async fn the_first_call_after_a_pick_does_even_after_a_restart() {
     let model = Scripted::new(vec![call(), call(), Reply::Text("done")]);
     let again = agent(session, &model).with_tools(with_tool(|| {}));
     world.agent = again.with_approver(Arc::new(world.guard.clone()));
-    assert_eq!(cautions(&mut world).await, [Some(Caution::Grafted), None]);
+    assert_eq!(warnings(&mut world).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
 }
