@@ -105,16 +105,15 @@ impl Session {
         index: Index,
         read_only: Option<ReadOnlyReason>,
     ) -> Result<Self> {
-        let path = name_of(&*journal);
-        let leaf = index.leaf(&*journal).map_err(crate::error::Error::io("read", path))?;
-        let read_only = read_only.or_else(|| index.read_only_reason());
-        let mut session = Self::new(journal, index, leaf);
-        session.read_only = read_only.or_else(|| session.cannot_migrate());
+        let mut session = Self::new(journal, index);
+        session.set_leaf(session.recorded_leaf()?);
+        let by_version = || session.index.read_only_reason().or_else(|| session.cannot_migrate());
+        session.read_only = read_only.or_else(by_version);
         Ok(session)
     }
 
-    pub(crate) fn new(journal: Box<dyn Journal>, index: Index, leaf: Option<Node>) -> Self {
-        let mut session = Self {
+    pub(crate) fn new(journal: Box<dyn Journal>, index: Index) -> Self {
+        Self {
             stamp: Stamp::fresh(),
             journal,
             index,
@@ -125,9 +124,12 @@ impl Session {
             ahead: Mutex::default(),
             late_diagnostics: Mutex::default(),
             writer: write::Writer::default(),
-        };
-        session.set_leaf(leaf);
-        session
+        }
+    }
+
+    /// Returns the position of the leaf that the journal records.
+    pub(crate) fn recorded_leaf(&self) -> Result<Option<Node>> {
+        self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))
     }
 
     /// Moves the leaf to the position that the journal records.

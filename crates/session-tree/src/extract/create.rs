@@ -156,8 +156,7 @@ impl Session {
             let len = at + lines.len() as u64;
             session.index.catch_up(&*session.journal, len).map_err(Error::io("read", &path))?;
         }
-        let leaf = session.index.leaf(&*session.journal).map_err(Error::io("read", &path))?;
-        session.set_leaf(leaf);
+        session.set_leaf(session.recorded_leaf()?);
         Ok(session)
     }
 }

@@ -71,11 +71,7 @@ impl Session {
         if self.index.tree.has_withdrawals(rows) {
             // A repair was undone: the leaf may be one of the entries that are gone.
             let known = leaf.and_then(|leaf| self.index.tree.node(leaf.as_str()));
-            let asked = || self.index.leaf(&*self.journal);
-            let leaf = match known {
-                Some(leaf) => Some(leaf),
-                None => asked().map_err(|error| self.io_error("read", error))?,
-            };
+            let leaf = known.map_or_else(|| self.recorded_leaf(), |leaf| Ok(Some(leaf)))?;
             self.set_leaf(leaf);
         }
         self.follow_leaf();

@@ -95,7 +95,7 @@ impl Options {
         let header = header.ok_or(Error::BadSessionId { id })?;
         // The journal was empty under the lock; others may have appended since.
         let end = line.len() as u64 + 1;
-        let session = Session::new(journal, Index::new(header, end), None);
+        let session = Session::new(journal, Index::new(header, end));
         Ok(self.apply_to(session))
     }
 }

@@ -157,8 +157,7 @@ impl Session {
         if self.leaf == self.writer.persisted_leaf {
             return Ok(None);
         }
-        let found = self.index.leaf(&*self.journal).map_err(|error| self.io_error("read", error))?;
-        if found == self.leaf {
+        if self.recorded_leaf()? == self.leaf {
             return Ok(None);
         }
         let draft = Draft::leaf_marker(self.leaf_id().as_ref());
