@@ -25,7 +25,7 @@ pub const PATCHES: &[Patch] = &[
     Patch {
         bug: "writing continues after a failed sync",
         file: "crates/session-tree/src/journal/file/write.rs",
-        before: "self.write_state.poisoned = Some((\"sync\", source.to_string()));",
+        before: "self.write_state.poisoned = Some((\"sync\", Error::repeated(&source)));",
         after: "",
         noticed_by: Check::Part("faults", 1),
     },
