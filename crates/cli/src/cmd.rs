@@ -62,7 +62,7 @@ use crate::settings::Listed;
 
 pub(crate) use diff::print_between as print_diff;
 use session_command::{Alone, OnLatest, OnSession};
-pub(crate) use session_command::{Outcome, Work, done, spawn};
+pub(crate) use session_command::{Outcome, Work, spawn};
 pub(crate) use stats::print_session as print_stats;
 pub(crate) use tree::print_session as print_tree;
 

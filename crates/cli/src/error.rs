@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use offshoot_agent::command::CancelledBy;
 use offshoot_agent::error::AgentError;
 pub(crate) use offshoot_agent::error::chain;
 use serde::Serialize;
@@ -24,8 +25,10 @@ pub(crate) enum CommandError {
     Several,
     /// Whoever read our output went away.
     BrokenPipe,
-    /// Somebody pressed Ctrl-C.
+    /// The user cancelled it.
     Interrupted,
+    /// An extension cancelled a change; nothing changed.
+    CancelledByHook(String, Failure),
 }
 
 /// What went wrong, in words.
@@ -87,6 +90,18 @@ impl From<AgentError> for CommandError {
     }
 }
 
+impl From<CancelledBy> for CommandError {
+    fn from(by: CancelledBy) -> Self {
+        match by {
+            CancelledBy::User => CommandError::Interrupted,
+            CancelledBy::Hook(name) => {
+                let failure = Failure::new(format!("the extension {name} cancelled it; nothing changed"));
+                CommandError::CancelledByHook(name, failure)
+            }
+        }
+    }
+}
+
 impl From<offshoot_providers::Error> for CommandError {
     fn from(error: offshoot_providers::Error) -> Self {
         let hints = error.hint().into_iter().map(|hint| hint.to_string()).collect();
@@ -135,7 +150,9 @@ impl CommandError {
     /// Returns the failure to tell, if there is one.
     pub(crate) fn failure(&self) -> Option<&Failure> {
         match self {
-            CommandError::Failed(failure) | CommandError::Usage(failure) => Some(failure),
+            CommandError::Failed(failure)
+            | CommandError::Usage(failure)
+            | CommandError::CancelledByHook(_, failure) => Some(failure),
             CommandError::Found
             | CommandError::Several
             | CommandError::BrokenPipe
@@ -152,7 +169,9 @@ impl CommandError {
         // The table stands in docs/commands.md.
         match self {
             CommandError::BrokenPipe => ExitCode::SUCCESS,
-            CommandError::Failed(_) | CommandError::Several => ExitCode::from(1),
+            CommandError::Failed(_) | CommandError::Several | CommandError::CancelledByHook(..) => {
+                ExitCode::from(1)
+            }
             CommandError::Usage(_) => ExitCode::from(2),
             CommandError::Found => ExitCode::from(4),
             CommandError::Interrupted => ExitCode::from(130),

@@ -11,6 +11,9 @@ use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::ui::{Progress, Tone};
 
+/// Reads one session and prints what the command is about.
+type Read<'r> = &'r mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>;
+
 // The sessions a command reads. (A documentation comment would replace the help of the command.)
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sessions {
@@ -54,11 +57,7 @@ impl SessionAt {
     }
 
     /// Calls `read` with the session, or with every one of standard input.
-    pub(crate) fn each(
-        &self,
-        app: &mut App,
-        read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
-    ) -> Result<(), CommandError> {
+    pub(crate) fn each(&self, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
         let session = self.session.as_ref().filter(|_| !self.output.batch);
         each(session.map(std::slice::from_ref).unwrap_or_default(), self.output, app, read)
     }
@@ -66,22 +65,13 @@ impl SessionAt {
 
 impl Sessions {
     /// Calls `read` with every session.
-    pub(crate) fn each(
-        &self,
-        app: &mut App,
-        read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
-    ) -> Result<(), CommandError> {
+    pub(crate) fn each(&self, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
         each(&self.sessions, self.output, app, read)
     }
 }
 
 /// Reads the sessions one after the other. One that fails does not stop the others, unless it is the only one.
-fn each(
-    names: &[OsString],
-    output: Output,
-    app: &mut App,
-    read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
+fn each(names: &[OsString], output: Output, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
     if names.len() < 2 && !output.batch {
         let session = app.open(names.first().map_or("-".as_ref(), OsString::as_os_str))?;
         return read(app, &session);
@@ -133,7 +123,6 @@ struct FailedSession<'f> {
 struct Outcome {
     seen: usize,
     failed: bool,
-    found: bool,
 }
 
 impl Outcome {
@@ -142,7 +131,7 @@ impl Outcome {
         name: &OsStr,
         output: Output,
         app: &mut App,
-        read: &mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>,
+        read: Read<'_>,
     ) -> Result<(), CommandError> {
         let text = name.to_string_lossy();
         if !output.json {
@@ -154,39 +143,24 @@ impl Outcome {
         app.ui.set_json_session(Some(text.clone().into_owned()));
         let outcome = app.open(name).and_then(|session| read(app, &session));
         app.ui.set_json_session(None);
-        match outcome {
-            Ok(()) => Ok(()),
-            Err(error @ CommandError::BrokenPipe) => Err(error),
-            Err(CommandError::Found) => {
-                self.found = true;
+        let error = match outcome {
+            Ok(()) => return Ok(()),
+            Err(error @ CommandError::BrokenPipe) => return Err(error),
+            Err(error) => error,
+        };
+        self.failed = true;
+        match error.failure() {
+            None => Ok(()),
+            Some(error) if output.json => app.ui.json(&FailedSession { session: &text, error }),
+            Some(failure) => {
+                app.ui.error(&failure.about(&text), &failure.hints);
                 Ok(())
             }
-            Err(error) => self.tell(&text, &error, output, app),
         }
-    }
-
-    fn tell(
-        &mut self,
-        name: &str,
-        error: &CommandError,
-        output: Output,
-        app: &mut App,
-    ) -> Result<(), CommandError> {
-        self.failed = true;
-        let Some(failure) = error.failure() else { return Ok(()) };
-        if output.json {
-            return app.ui.json(&FailedSession { session: name, error: failure });
-        }
-        app.ui.error(&failure.about(name), &failure.hints);
-        Ok(())
     }
 
     fn end(self) -> Result<(), CommandError> {
-        match self {
-            Outcome { failed: true, .. } => Err(CommandError::Several),
-            Outcome { found: true, .. } => Err(CommandError::Found),
-            Outcome { .. } => Ok(()),
-        }
+        if self.failed { Err(CommandError::Several) } else { Ok(()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cherry-pick`: copies entries of another branch, or of another session, to the leaf.
 
-use offshoot_agent::command::{Applied, CherryPick, CherryPickRequest};
+use offshoot_agent::command::{CherryPick, CherryPickRequest};
 use offshoot_agent::shared::SharedSession;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -101,10 +101,7 @@ pub(crate) async fn apply(pick: CherryPick, work: &mut Work<'_>) -> Outcome {
     if work.dry_run {
         change = change.preview(text.as_str());
     } else {
-        let picked = match work.agent.cherry_pick(pick).unless(work.cancel).await? {
-            Applied::Done(picked) => picked,
-            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-        };
+        let picked = work.finish(work.agent.cherry_pick(pick)).await?;
         change = change.effect(Effect::Appended { model: picked.model });
         ids = picked.entries;
     }
@@ -112,7 +109,7 @@ pub(crate) async fn apply(pick: CherryPick, work: &mut Work<'_>) -> Outcome {
         change = change.gives(id.as_str());
     }
     let picked = Picked { source_entry_ids, text, tokens, warnings, entry_ids: ids, session: work.state() };
-    Ok(Applied::Done(change.json(picked)?))
+    change.json(picked)
 }
 
 fn described(pick: &CherryPick, leaf: Option<&EntryId>) -> Change {

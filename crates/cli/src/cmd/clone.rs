@@ -1,7 +1,5 @@
 //! `clone`: copies a session and continues in the copy.
 
-use offshoot_agent::command::Applied;
-
 use super::fork::{self, Forked, Made, Output};
 use super::session_command::{Outcome, Work};
 use crate::app::file_of;
@@ -34,12 +32,9 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let mut effect = Effect::None;
     if !work.dry_run {
         let options = work.app.options();
-        let replaced = match work.agent.clone_all(plan, options).unless(work.cancel).await? {
-            Applied::Done(replaced) => replaced,
-            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-        };
+        let replaced = work.finish(work.agent.clone_all(plan, options)).await?;
         effect = made.replaced(replaced, work)?;
     }
     let json = Forked { parent_session: old_file, entries, plan: None };
-    Ok(Applied::Done(made.change(("cloned", "clone"), json)?.effect(effect)))
+    Ok(made.change(("cloned", "clone"), json)?.effect(effect))
 }

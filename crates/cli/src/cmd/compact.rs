@@ -1,7 +1,5 @@
 //! `compact`: replaces older messages of the path by a summary.
 
-use offshoot_agent::command::Applied;
-
 use super::session_command::{Outcome, Work};
 use crate::change::{Change, Effect};
 
@@ -19,11 +17,11 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let old_leaf = work.leaf();
     let change = Change::new("compacted", "compact", "the context");
     if work.dry_run {
-        return Ok(Applied::Done(change.json(work.state())?));
+        return change.json(work.state());
     }
     work.choose_model().await?;
     let focus = Some(args.focus.join(" ")).filter(|focus| !focus.is_empty());
-    let done = work.agent.compact(focus).unless(work.cancel).await?;
+    work.finish(work.agent.compact(focus)).await?;
     let change = change.undo_by_moving(&work.file(), old_leaf.as_ref()).json(work.state())?;
-    Ok(done.map(|_| change.effect(Effect::Appended { model: None })))
+    Ok(change.effect(Effect::Appended { model: None }))
 }

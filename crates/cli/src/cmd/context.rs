@@ -47,25 +47,24 @@ fn word(inclusion: Inclusion) -> &'static str {
 
 fn print(session: &Session, context: &Context, app: &mut App) -> Result<(), CommandError> {
     let total: u64 = context.items.iter().map(|item| estimate_tokens(&item.message)).sum();
-    let mut table = Table::new([
+    let columns = [
         Column::words("entry"),
         Column::words("").spare(1),
         Column::numbers("tokens"),
         Column::words("role"),
         Column::wide("text"),
-    ]);
-    let messages = count(context.items.len(), "message");
-    for item in &context.items {
-        let cells = [
+    ];
+    let row = |item: &ContextItem| {
+        Ok([
             (Tone::Dim, session.tree().id(item.source).to_string()),
             (Tone::Notice, word(item.inclusion).to_owned()),
             (Tone::Plain, thousands(estimate_tokens(&item.message))),
             (Tone::Accent, item.message.role().to_string()),
             (Tone::Plain, one_line(&item.message)),
-        ];
-        table.push(cells, &mut app.ui)?;
-    }
-    table.print(&mut app.ui)?;
+        ])
+    };
+    Table::show(columns, context.items.iter().map(row), &mut app.ui)?;
+    let messages = count(context.items.len(), "message");
     let model =
         context.model.as_ref().map_or_else(|| "none".into(), |m| format!("{}/{}", m.provider, m.model_id));
     let level = &context.thinking_level;

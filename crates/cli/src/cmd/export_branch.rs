@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_agent::command::{Applied, ExportRequest, ExportScope};
+use offshoot_agent::command::{ExportRequest, ExportScope};
 use session_tree::{Destination, NewSession};
 
 use super::fork::{Forked, Made};
@@ -60,7 +60,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         made.id = Some(exported.header().id().into_owned());
     }
     let json = Forked { parent_session: parent, entries, plan: None };
-    Ok(Applied::Done(made.change(("exported", "export"), json)?))
+    made.change(("exported", "export"), json)
 }
 
 /// Writes the lines to standard output.
@@ -80,7 +80,7 @@ async fn write_out(request: ExportRequest, work: &mut Work<'_>) -> Outcome {
     }
     let what = format!("{} of {}", count(plan.entries.len(), "entry"), work.file());
     let json = Forked { parent_session: work.file(), entries: plan.entries.len(), plan: None };
-    Ok(Applied::Done(Change::new("exported", "export", what).json(json)?))
+    Change::new("exported", "export", what).json(json)
 }
 
 /// Returns the default name of the file for an entry.

@@ -102,14 +102,12 @@ fn show(list: &List, app: &mut App) -> Result<(), CommandError> {
             Ok(Found { name, path, dialect: one.dialect, project: one.is_confined })
         }))?;
     } else {
-        let mut table = Table::new([Column::words(""), Column::words(""), Column::wide("")]);
-        for one in &found {
+        let rows = found.iter().map(|one| {
             let owner = if one.is_confined { "project" } else { "own" };
             let path = one.path.display().to_string();
-            let cells = [(Tone::Accent, one.name.clone()), (Tone::Dim, owner.into()), (Tone::Plain, path)];
-            table.push(cells, &mut app.ui)?;
-        }
-        table.print(&mut app.ui)?;
+            Ok([(Tone::Accent, one.name.clone()), (Tone::Dim, owner.to_owned()), (Tone::Plain, path)])
+        });
+        Table::show([Column::words(""), Column::words(""), Column::wide("")], rows, &mut app.ui)?;
     }
     odd.iter().try_for_each(|text| app.ui.tell(&format!("warning: {text}")))
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use offshoot_agent::command::{self, Applied, Fork, ForkRequest, Replaced};
+use offshoot_agent::command::{self, Fork, ForkRequest, Replaced};
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::{Destination, Error, Extract, ForkPlan, ForkPosition, Image, Role};
@@ -100,10 +100,7 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
     let mut replaced = Replaced::default();
     if !work.dry_run {
         let options = work.app.options();
-        let forked = match work.agent.fork(fork, options).unless(work.cancel).await? {
-            Applied::Done(forked) => forked,
-            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-        };
+        let forked = work.finish(work.agent.fork(fork, options)).await?;
         made.take(&forked, stay, work)?;
         replaced.previous_session_file = forked.previous_session_file;
         replaced.session_file = forked.session_file;
@@ -113,10 +110,10 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
     if let (Some(prompt), false) = (&plan.editor_text, work.is_chat) {
         change = change.note(prompt_note(prompt, &plan.images));
     }
-    Ok(Applied::Done(match stay || work.dry_run {
+    Ok(match stay || work.dry_run {
         true => change,
         false => change.effect(Effect::Replaced { prompt: plan.editor_text, images: plan.images, replaced }),
-    }))
+    })
 }
 
 fn prompt_note(prompt: &str, images: &[Image]) -> String {

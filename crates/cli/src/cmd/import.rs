@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use offshoot_agent::command::Applied;
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::Error;
@@ -53,14 +52,11 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
             false => Change::new("imported", "import", format!("{what} into {}", directory.display())),
         };
         let path = stays.then(|| file.display().to_string());
-        return Ok(Applied::Done(change.json(Imported { path, id, entries })?));
+        return change.json(Imported { path, id, entries });
     }
     let planned = work.agent.plan_import(file.clone(), directory, options).await?;
     let options = work.app.options();
-    let replaced = match work.agent.import(planned, options).unless(work.cancel).await? {
-        Applied::Done(replaced) => replaced,
-        Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-    };
+    let replaced = work.finish(work.agent.import(planned, options)).await?;
     let stored = replaced.session_file.clone().unwrap_or_default();
     let path = stored.display().to_string();
     let mut change = match is_same_file(&stored, &file) {
@@ -72,7 +68,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         change = change.note(note);
     }
     change = change.gives(path.clone()).json(Imported { path: Some(path), id, entries })?;
-    Ok(Applied::Done(change.effect(Effect::Replaced { prompt: None, images: Vec::new(), replaced })))
+    Ok(change.effect(Effect::Replaced { prompt: None, images: Vec::new(), replaced }))
 }
 
 fn new_name(from: &Path, stored: &Path) -> String {

@@ -1,6 +1,6 @@
 //! `label`: puts a label on an entry, takes it off, and lists labels.
 
-use offshoot_agent::command::{Applied, LabelPlan, LabelRequest};
+use offshoot_agent::command::{LabelPlan, LabelRequest};
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::{EntryId, Session, Timestamp};
@@ -71,7 +71,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
             match work.agent.plan_label(shown).await {
                 Ok(plan) => {
                     let shown = work.agent.read(|session| show(session, &plan.target))?;
-                    return Ok(Applied::Done(shown));
+                    return Ok(shown);
                 }
                 Err(error) if word.starts_with('@') => return Err(error.into()),
                 Err(_) => LabelRequest { target: None, label: Some(word.clone()) },
@@ -111,10 +111,10 @@ pub(super) async fn apply(plan: LabelPlan, replace: Replace, work: &mut Work<'_>
     let change = change.gives(target.as_str());
     let session = work.state();
     let change = change.json(Labelled { entry_id: target, label, previous_label: previous, session })?;
-    Ok(Applied::Done(match others {
+    Ok(match others {
         Some(warning) => change.note(warning),
         None => change,
-    }))
+    })
 }
 
 /// Reports the label of an entry.

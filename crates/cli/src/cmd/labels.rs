@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use session_tree::{EntryId, Label, Session};
+use session_tree::{EntryId, Label, Node, Session};
 
 use super::texts::Texts;
 use crate::app::App;
@@ -45,20 +45,13 @@ pub(super) fn list(session: &Session, is_json: bool, app: &mut App) -> Result<()
     if labels.is_empty() {
         return app.ui.tell("no labels");
     }
-    let mut table = Table::new([
-        Column::words("label"),
-        Column::words("entry"),
-        Column::words("set").spare(1),
-        Column::wide("text"),
-    ]);
-    for (node, label) in labels {
-        let cells = [
-            (Tone::Notice, label.text.clone()),
-            (Tone::Plain, session.tree().id(node).to_string()),
-            (Tone::Dim, age(app.env.now(), label.set_at)),
-            texts.of(session, node)?,
-        ];
-        table.push(cells, &mut app.ui)?;
-    }
-    table.print(&mut app.ui)
+    let columns =
+        [Column::words("label"), Column::words("entry"), Column::words("set").spare(1), Column::wide("text")];
+    let now = app.env.now();
+    let row = |(node, label): (Node, &Label)| {
+        let id = session.tree().id(node).to_string();
+        let set = (Tone::Dim, age(now, label.set_at));
+        Ok([(Tone::Notice, label.text.clone()), (Tone::Plain, id), set, texts.of(session, node)?])
+    };
+    Table::show(columns, labels.into_iter().map(row), &mut app.ui)
 }

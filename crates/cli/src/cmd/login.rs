@@ -101,17 +101,16 @@ fn list(keys: &[ProviderKey], is_json: bool, app: &mut App) -> Result<(), Comman
             Ok(KeyPlace { provider: &key.provider, key: place(key), variables: &key.variables })
         }));
     }
-    let mut table = Table::new([Column::words("provider"), Column::words("key"), Column::wide("where")]);
-    for key in keys {
+    let rows = keys.iter().map(|key| {
         let (tone, has, place) = match place(key) {
             Some(place) => (Tone::Good, "yes", place),
             None if key.variables.is_empty() => (Tone::Plain, "not needed", String::new()),
             None => (Tone::Dim, "no", format!("set {}", key.variables.join(" or "))),
         };
-        let cells = [(Tone::Plain, key.provider.clone()), (tone, has.to_owned()), (Tone::Dim, place)];
-        table.push(cells, &mut app.ui)?;
-    }
-    table.print(&mut app.ui)
+        Ok([(Tone::Plain, key.provider.clone()), (tone, has.to_owned()), (Tone::Dim, place)])
+    });
+    let columns = [Column::words("provider"), Column::words("key"), Column::wide("where")];
+    Table::show(columns, rows, &mut app.ui)
 }
 
 fn known<'k>(keys: &'k [ProviderKey], name: &str) -> Result<&'k ProviderKey, CommandError> {

@@ -1,6 +1,6 @@
 //! `merge`: appends one text about another branch at the leaf.
 
-use offshoot_agent::command::{Applied, MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
+use offshoot_agent::command::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
 use offshoot_tui::app::merge_warnings;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -100,10 +100,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let request = MergeBranchRequest { branch, ..args.request(work.is_chat) };
     let mut draft = work.agent.plan_merge(source, request).await?;
     if !work.dry_run {
-        draft = match work.agent.draft_merge(draft).unless(work.cancel).await? {
-            Applied::Done(draft) => draft,
-            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-        };
+        draft = work.finish(work.agent.draft_merge(draft)).await?;
     }
     apply(&draft, work).await
 }
@@ -120,12 +117,9 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
         if draft.merge().is_some() {
             change = change.preview(draft.text());
         }
-        return Ok(Applied::Done(change.json(Merged::of(draft, None, work))?));
+        return change.json(Merged::of(draft, None, work));
     }
-    let merged = match work.agent.merge(draft.clone()).unless(work.cancel).await? {
-        Applied::Done(merged) => merged,
-        Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-    };
+    let merged = work.finish(work.agent.merge(draft.clone())).await?;
     let mut entry_id = None;
     change = match merged {
         MergedBranch::UpToDate => change.no_undo(),
@@ -140,7 +134,7 @@ pub(crate) async fn apply(draft: &MergeDraft, work: &mut Work<'_>) -> Outcome {
             change
         }
     };
-    Ok(Applied::Done(change.json(Merged::of(draft, entry_id, work))?))
+    change.json(Merged::of(draft, entry_id, work))
 }
 
 fn described(draft: &MergeDraft) -> Change {

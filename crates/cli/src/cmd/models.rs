@@ -50,7 +50,7 @@ impl Args {
 }
 
 fn print(found: &[Available], app: &mut App) -> Result<(), CommandError> {
-    let mut table = Table::new([
+    let columns = [
         Column::wide("model"),
         Column::numbers("window"),
         Column::numbers("output"),
@@ -59,10 +59,10 @@ fn print(found: &[Available], app: &mut App) -> Result<(), CommandError> {
         Column::words("thinking").spare(4),
         Column::words("key"),
         Column::words("").spare(1),
-    ]);
-    for Available { spec, has_key, is_own } in found {
+    ];
+    let row = |Available { spec, has_key, is_own }: &Available| {
         let tone = if *has_key { Tone::Plain } else { Tone::Dim };
-        let cells = [
+        Ok([
             (tone, spec.full_name()),
             (tone, tokens(spec.context_window)),
             (tone, tokens(spec.max_output)),
@@ -71,10 +71,9 @@ fn print(found: &[Available], app: &mut App) -> Result<(), CommandError> {
             (tone, levels(spec)),
             if *has_key { (Tone::Good, "yes".to_owned()) } else { (Tone::Dim, "no".to_owned()) },
             (Tone::Notice, if *is_own { "yours".to_owned() } else { String::new() }),
-        ];
-        table.push(cells, &mut app.ui)?;
-    }
-    table.print(&mut app.ui)
+        ])
+    };
+    Table::show(columns, found.iter().map(row), &mut app.ui)
 }
 
 /// Dollars per million tokens.

@@ -1,7 +1,6 @@
 //! A move of the leaf, as `switch`, `branch-here` and `undo` make it.
 
 use offshoot_agent::agent::{Move, SummaryRequest};
-use offshoot_agent::command::Applied;
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::{EntryId, NavigationPlan, Position};
@@ -83,10 +82,7 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
     let stays = plan.is_noop || old_leaf == new_leaf;
     let mut summary = None;
     if !work.dry_run && !plan.is_noop {
-        match work.agent.go(planned).unless(work.cancel).await? {
-            Applied::Done(arrival) => summary = arrival.summary_entry,
-            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-        }
+        summary = work.finish(work.agent.go(planned)).await?.summary_entry;
     }
     let change = match stays {
         true => Change::new("stayed", "stay", format!("at {target}")),
@@ -119,7 +115,7 @@ pub(super) async fn go(planned: Move, gives: MoveOutput, work: &mut Work<'_>) ->
         session,
     })?;
     if is_noop {
-        return Ok(Applied::Done(change));
+        return Ok(change);
     }
-    Ok(Applied::Done(change.effect(Effect::Moved { prompt, images, remembered: None })))
+    Ok(change.effect(Effect::Moved { prompt, images, remembered: None }))
 }

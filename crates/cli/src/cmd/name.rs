@@ -1,6 +1,5 @@
 //! `name`: shows, sets and clears the name of a session.
 
-use offshoot_agent::command::Applied;
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::Session;
@@ -42,7 +41,7 @@ pub(super) struct Named {
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let text = args.text.join(" ");
     if args.text.is_empty() && !args.clear {
-        return Ok(Applied::Done(work.agent.read(show)?));
+        return work.agent.read(show);
     }
     let plan = work.agent.plan_name(Some(text).filter(|_| !args.clear)).await?;
     if plan.name.is_none() && !args.clear {
@@ -64,7 +63,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         change = change.gives(name.clone());
     }
     let named = Named { name: plan.name, previous_name: plan.previous, session: work.state() };
-    Ok(Applied::Done(change.json(named)?))
+    change.json(named)
 }
 
 fn show(session: &Session) -> Result<Change, CommandError> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_agent::command::{Applied, NewRequest};
+use offshoot_agent::command::NewRequest;
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::{Destination, NewSession};
@@ -68,13 +68,10 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let mut made = Made { what, to, ..Made::default() };
     let mut effect = Effect::None;
     if !work.dry_run {
-        let replaced = match work.agent.replace_session(planned).unless(work.cancel).await? {
-            Applied::Done(replaced) => replaced,
-            Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-        };
+        let replaced = work.finish(work.agent.replace_session(planned)).await?;
         effect = made.replaced(replaced, work)?;
     }
-    Ok(Applied::Done(made.change(("created", "create"), Created { name, cwd })?.effect(effect)))
+    Ok(made.change(("created", "create"), Created { name, cwd })?.effect(effect))
 }
 
 /// Returns the full path of a directory, as its sessions name it.

@@ -54,24 +54,24 @@ pub(super) fn list(session: &Session, nodes: &[Node], json: bool, app: &mut App)
         }));
     }
     let texts = Texts::new(session);
-    let mut table = Table::new([
+    let columns = [
         Column::numbers("line").spare(3),
         Column::words("entry"),
         Column::words("parent").spare(2),
         Column::words("age").spare(1),
         Column::wide("text"),
-    ]);
-    for node in nodes {
+    ];
+    let now = app.env.now();
+    let row = |node: &Node| {
         let (tone, text) = texts.of(session, *node)?;
         let label = session.label(*node).map_or_else(String::new, |label| format!("[{}] ", label.text));
-        let cells = [
+        Ok([
             (Tone::Dim, session.line_number(*node).to_string()),
             (Tone::Plain, tree.id(*node).to_string()),
             (Tone::Dim, parent_id(*node).map(|id| id.to_string()).unwrap_or_default()),
-            (Tone::Dim, age(app.env.now(), tree.timestamp(*node))),
+            (Tone::Dim, age(now, tree.timestamp(*node))),
             (tone, format!("{label}{text}")),
-        ];
-        table.push(cells, &mut app.ui)?;
-    }
-    table.print(&mut app.ui)
+        ])
+    };
+    Table::show(columns, nodes.iter().map(row), &mut app.ui)
 }

@@ -1,6 +1,5 @@
 //! `permissions`: lists the rules for tool calls in this project, and revokes one.
 
-use offshoot_agent::command::Applied;
 use offshoot_agent::permission::{Decision, Rule};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -30,7 +29,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let setup = Setup::read(work.app, trust::Args::default())?.0;
     let rules = listed(&setup, work)?;
     if args.revoke.is_empty() {
-        return Ok(Applied::Done(show(&rules)?));
+        return show(&rules);
     }
     let text = args.revoke.join(" ");
     let rule = Rule::parse(Decision::Allow, &text).map_err(|error| bad_rule(&error))?;
@@ -48,7 +47,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         work.agent.revoke(&rule);
     }
     let change = Change::new("revoked", "revoke", format!("the rule `{rule}`"));
-    Ok(Applied::Done(change.json(Revoked { rule: rule.to_string() })?))
+    change.json(Revoked { rule: rule.to_string() })
 }
 
 /// The JSON of the list.

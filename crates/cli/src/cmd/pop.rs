@@ -1,6 +1,6 @@
 //! `pop`: goes back to before a prompt and leaves a summary of what was tried.
 
-use offshoot_agent::command::{Applied, PopRequest};
+use offshoot_agent::command::PopRequest;
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::{EntryId, PopPlan};
@@ -70,12 +70,9 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let json = |entry_id, session| Popped { plan, abandoned_entries: left, entry_id, session };
     if work.dry_run {
         let change = noted(change, pop.plan.prompt());
-        return Ok(Applied::Done(change.json(json(None, work.state()))?));
+        return change.json(json(None, work.state()));
     }
-    let arrival = match work.agent.go(pop.movement).unless(work.cancel).await? {
-        Applied::Done(arrival) => arrival,
-        Applied::Cancelled(by) => return Ok(Applied::Cancelled(by)),
-    };
+    let arrival = work.finish(work.agent.go(pop.movement)).await?;
     let entry = arrival.summary_entry;
     let mut change = match &entry {
         Some(entry) => change.gives(entry.as_str()),
@@ -90,5 +87,5 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         images: arrival.images,
         remembered: arrival.editor_text,
     };
-    Ok(Applied::Done(change.effect(effect)))
+    Ok(change.effect(effect))
 }

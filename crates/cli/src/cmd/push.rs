@@ -1,7 +1,5 @@
 //! `push`: labels the leaf as a place that `pop` returns to.
 
-use offshoot_agent::command::Applied;
-
 use super::label::{self, Replace};
 use super::session_command::{Outcome, Work};
 
@@ -19,9 +17,5 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let plan = work.agent.plan_push(args.name.join(" ")).await?;
     let replace = if args.force { Replace::Yes } else { Replace::No };
-    let change = match label::apply(plan, replace, work).await? {
-        Applied::Done(change) => change.note("`pop` comes back here and leaves a summary"),
-        cancelled @ Applied::Cancelled(_) => return Ok(cancelled),
-    };
-    Ok(Applied::Done(change))
+    Ok(label::apply(plan, replace, work).await?.note("`pop` comes back here and leaves a summary"))
 }

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, CancelledBy};
+use offshoot_agent::command::Applied;
 use offshoot_agent::event::Events;
-use offshoot_agent::handle::AgentHandle;
+use offshoot_agent::handle::{AgentHandle, Reply};
 use session_tree::{Destination, EntryId, Session};
 
 use super::SessionCommand;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, SessionState};
-use crate::error::{CommandError, Failure};
+use crate::error::CommandError;
 use crate::exporting::free;
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::setup::Setup;
@@ -23,7 +23,7 @@ use crate::talk::{self, waiting};
 use crate::trust;
 
 /// The result of a command.
-pub(crate) type Outcome = Result<Applied<Change>, CommandError>;
+pub(crate) type Outcome = Result<Change, CommandError>;
 
 /// The parts that a command works with.
 pub(crate) struct Work<'a> {
@@ -51,6 +51,14 @@ impl Work<'_> {
             self.agent.restore_model(model, Some(level)).await?;
         }
         Ok(())
+    }
+
+    /// Waits for a change; fails if the user or an extension cancels it.
+    pub(crate) async fn finish<T>(&self, reply: Reply<Applied<T>>) -> Result<T, CommandError> {
+        match reply.unless(self.cancel).await? {
+            Applied::Done(done) => Ok(done),
+            Applied::Cancelled(by) => Err(by.into()),
+        }
     }
 
     /// Returns the place of a session that is made from this one: a file that must not exist, or the directory of the
@@ -219,32 +227,20 @@ impl Options {
             agent.quit().await?;
             outcome
         })?;
-        done(outcome?)?.tell(app, self.how)
+        outcome?.tell(app, self.how)
     }
 }
 
 /// Returns what a command would do. Asks no extension.
 fn plan(session: Session, command: &SessionCommand, app: &mut App) -> Result<Change, CommandError> {
     let agent = spawn(Agent::new(session, app.env.cwd()?))?;
-    let outcome = waiting(async |cancel| {
+    waiting(async |cancel| {
         let mut work = Work { agent: &agent, app, dry_run: true, is_chat: false, cancel };
         command.run(&mut work).await
-    })?;
-    done(outcome?)
+    })?
 }
 
 /// Starts an agent on its own thread.
 pub(crate) fn spawn(agent: Agent) -> Result<AgentHandle, CommandError> {
     agent.spawn().map_err(|error| CommandError::system("start", "the thread of the agent".as_ref(), &error))
-}
-
-/// Returns what was done; an error if the user or an extension stopped it.
-pub(crate) fn done(applied: Applied<Change>) -> Result<Change, CommandError> {
-    match applied {
-        Applied::Done(change) => Ok(change),
-        Applied::Cancelled(CancelledBy::User) => Err(CommandError::Interrupted),
-        Applied::Cancelled(CancelledBy::Hook(name)) => {
-            Err(Failure::new(format!("the extension {name} cancelled it; nothing changed")).into())
-        }
-    }
 }

@@ -40,18 +40,15 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 }
 
 fn print(listed: Vec<Listed>, app: &mut App) -> Result<(), CommandError> {
-    let mut table = Table::new([Column::words("setting"), Column::wide("value"), Column::words("from")]);
-    for setting in listed {
+    let columns = [Column::words("setting"), Column::wide("value"), Column::words("from")];
+    let row = |setting: Listed| {
         let (tone, from) = match setting.files.is_empty() {
             true => (Tone::Dim, "default".to_owned()),
             false => (Tone::Plain, setting.files.join(", ")),
         };
-        table.push(
-            [(Tone::Plain, setting.key), (tone, shown(&setting.value)), (Tone::Dim, from)],
-            &mut app.ui,
-        )?;
-    }
-    table.print(&mut app.ui)
+        Ok([(Tone::Plain, setting.key), (tone, shown(&setting.value)), (Tone::Dim, from)])
+    };
+    Table::show(columns, listed.into_iter().map(row), &mut app.ui)
 }
 
 fn shown(value: &Json) -> String {

@@ -1,11 +1,10 @@
 //! `offshoot show`: one entry in full.
 
-mod diff;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::json::ValueRef;
 use session_tree::{Block, Body, Content, Entry, EntryId, Label, Replacement, Role, Session};
+use similar::{ChangeTag, TextDiff};
 
 use crate::app::App;
 use crate::error::{CommandError, Failure};
@@ -177,7 +176,7 @@ fn show_message(message: ValueRef<'_>, ui: &mut Ui) -> Result<(), CommandError> 
             ui.line(&[(Tone::Dim, "result of "), (Tone::Accent, &name), (Tone::Plain, ": "), outcome])?;
             show_content(Content::of(message.get("content")), ui)?;
             match message.get("details").and_then(|details| details.get("diff")).and_then(ValueRef::as_str) {
-                Some(diff) => diff::print(&diff, ui),
+                Some(diff) => print_diff(&diff, ui),
                 None => Ok(()),
             }
         }
@@ -242,7 +241,7 @@ fn show_arguments(arguments: Option<ValueRef<'_>>, ui: &mut Ui) -> Result<(), Co
     for edit in std::iter::once(arguments).chain(edits) {
         let side = |key| edit.get(key).and_then(ValueRef::as_str);
         if let (Some(old), Some(new)) = (side("oldText"), side("newText")) {
-            diff::between(&old, &new, ui)?;
+            diff_between(&old, &new, ui)?;
         }
     }
     Ok(())
@@ -255,4 +254,39 @@ fn lossy(value: ValueRef<'_>) -> String {
 fn pretty(value: ValueRef<'_>, ui: &mut Ui) -> Result<(), CommandError> {
     let pretty = value.to_serde().and_then(|value| serde_json::to_string_pretty(&value).ok());
     ui.block(Tone::Plain, 0, &pretty.unwrap_or_else(|| lossy(value)))
+}
+
+/// Texts that are longer are shown one after the other instead of being compared.
+const LONGEST: usize = 1 << 20;
+
+/// Prints what was taken out of a text and put into it.
+fn diff_between(old: &str, new: &str, ui: &mut Ui) -> Result<(), CommandError> {
+    if old.len() + new.len() > LONGEST {
+        ui.block(Tone::Bad, 2, old)?;
+        return ui.block(Tone::Good, 2, new);
+    }
+    let diff = TextDiff::from_lines(old, new);
+    for change in diff.iter_all_changes() {
+        let (tone, sign) = match change.tag() {
+            ChangeTag::Delete => (Tone::Bad, "  - "),
+            ChangeTag::Insert => (Tone::Good, "  + "),
+            ChangeTag::Equal => (Tone::Dim, "    "),
+        };
+        let line = change.value().trim_end_matches(['\n', '\r']).replace('\t', "    ");
+        ui.line(&[(tone, sign), (tone, &line)])?;
+    }
+    Ok(())
+}
+
+/// Prints a diff that a tool recorded.
+fn print_diff(diff: &str, ui: &mut Ui) -> Result<(), CommandError> {
+    for line in diff.lines() {
+        let tone = match line.as_bytes().first() {
+            Some(b'+') => Tone::Good,
+            Some(b'-') => Tone::Bad,
+            _ => Tone::Dim,
+        };
+        ui.line(&[(tone, &line.replace('\t', "    "))])?;
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! `switch`: moves the leaf to another branch.
 
-use offshoot_agent::command::{Applied, MoveRequest};
+use offshoot_agent::command::MoveRequest;
 
 use super::moving::{MoveOutput, Moved, SummaryArgs, go};
 use super::session_command::{Outcome, Work};
@@ -39,5 +39,5 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     }
     let session = work.state();
     let stayed = Moved { moved: false, plan: None, abandoned_entries: 0, summary_id: None, session };
-    Ok(Applied::Done(Change::new("stayed", "stay", "at the start").json(stayed)?))
+    Change::new("stayed", "stay", "at the start").json(stayed)
 }

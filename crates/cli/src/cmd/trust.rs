@@ -74,11 +74,8 @@ fn list(file: &TrustFile, is_json: bool, app: &mut App) -> Result<(), CommandErr
     if is_json {
         return app.ui.json_list(rows.iter().map(|((_, trust), dir)| Ok(Decision { dir, trust })));
     }
-    let mut table = Table::new([Column::words(""), Column::wide("")]);
-    for ((tone, word), dir) in rows {
-        table.push([(tone, word.to_owned()), (Tone::Plain, dir)], &mut app.ui)?;
-    }
-    table.print(&mut app.ui)
+    let rows = rows.into_iter().map(|((tone, word), dir)| Ok([(tone, word.to_owned()), (Tone::Plain, dir)]));
+    Table::show([Column::words(""), Column::wide("")], rows, &mut app.ui)
 }
 
 fn told(standing: Standing) -> (Tone, &'static str) {
@@ -145,14 +142,11 @@ fn show(project: &Project, standing: Standing, app: &mut App) -> Result<(), Comm
         (Tone::Dim, &format!(" would load {files}; ")),
         (tone, standing),
     ])?;
-    let mut table = Table::new([Column::words(""), Column::wide(""), Column::numbers("")]);
-    for item in &project.items {
-        let size = bytes(item.bytes);
-        let cells =
-            [(Tone::Accent, item.purpose.to_owned()), (Tone::Plain, shown(&item.path)), (Tone::Dim, size)];
-        table.push(cells, &mut app.ui)?;
-    }
-    table.print(&mut app.ui)
+    let rows = project.items.iter().map(|item| {
+        let purpose = (Tone::Accent, item.purpose.to_owned());
+        Ok([purpose, (Tone::Plain, shown(&item.path)), (Tone::Dim, bytes(item.bytes))])
+    });
+    Table::show([Column::words(""), Column::wide(""), Column::numbers("")], rows, &mut app.ui)
 }
 
 fn shown(path: &Path) -> String {

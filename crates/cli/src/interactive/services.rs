@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use offshoot_agent::cancel::Cancel;
-use offshoot_agent::command::{Applied, CherryPick, MergeDraft};
+use offshoot_agent::command::{Applied, CancelledBy, CherryPick, MergeDraft};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::handle::{AgentHandle, Reply};
 use offshoot_agent::model::Model;
@@ -83,12 +83,16 @@ impl<'a> ChatServices<'a> {
             Box::pin(async move {
                 let mut work =
                     Work { agent: &agent, app: &mut app, dry_run: false, is_chat: true, cancel: &cancel };
-                Ok(match change(&mut work).await? {
-                    Applied::Done(change) => {
-                        Applied::Done(SessionChange { text: change.text(), effect: change.effect })
+                match change(&mut work).await {
+                    Ok(change) => {
+                        Ok(Applied::Done(SessionChange { text: change.text(), effect: change.effect }))
                     }
-                    Applied::Cancelled(by) => Applied::Cancelled(by),
-                })
+                    Err(CommandError::Interrupted) => Ok(Applied::Cancelled(CancelledBy::User)),
+                    Err(CommandError::CancelledByHook(name, _)) => {
+                        Ok(Applied::Cancelled(CancelledBy::Hook(name)))
+                    }
+                    Err(error) => Err(error.into()),
+                }
             })
         });
         ChangeCommand { activity, run }

@@ -22,7 +22,7 @@ use session_tree::{EntryId, Message, Position, Role, Session, Usage};
 use super::{Args, Mode, give_text, waiting};
 use crate::app::{App, file_of};
 use crate::change::Changing;
-use crate::cmd::{Work, done, print_tree, spawn};
+use crate::cmd::{Work, print_tree, spawn};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::slash::{self, Line, Slash};
@@ -195,7 +195,7 @@ async fn run_command(
         Slash::Session(command) => {
             agent.until_unlocked().unless(cancel).await?;
             let mut work = Work { agent, app, dry_run: false, is_chat: false, cancel };
-            let change = done(command.run(&mut work).await?)?;
+            let change = command.run(&mut work).await?;
             change.tell(app, Changing { dry_run: false, json: printer.mode == Mode::Json })
         }
         Slash::Chat(ChatCommand::Tree { .. }) => agent.read(|session| print_tree(session, app)),

@@ -82,6 +82,17 @@ impl Table {
         rows.iter().try_for_each(|row| self.print_row(row, ui))
     }
 
+    /// Prints a whole table.
+    pub(crate) fn show<const N: usize>(
+        columns: [Column; N],
+        rows: impl IntoIterator<Item = Result<[Cell; N], CommandError>>,
+        ui: &mut Ui,
+    ) -> Result<(), CommandError> {
+        let mut table = Table::new(columns);
+        rows.into_iter().try_for_each(|row| table.push(row?, ui))?;
+        table.print(ui)
+    }
+
     /// Decides how wide each column is, and which are left out.
     fn fit(&self, room: Option<usize>) -> Vec<Option<usize>> {
         let natural = |at: usize| {

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use session_tree::merge::{MergeContent, MergeRequest};
 use session_tree::{
-    Clock, EntryId, KeepFrom, Message, NewBranchSummary, NewCompaction, Position, Session, Timestamp,
+    AssistantBuilder, Clock, EntryId, Image, KeepFrom, Message, NewBranchSummary, NewCompaction, Position,
+    Session, Timestamp, Usage,
 };
 
 use crate::error::CommandError;
@@ -48,8 +49,8 @@ pub(super) fn write(session: &mut Session) -> Result<(), CommandError> {
     let question = play.here();
 
     play.prompt("Use Node")?;
-    play.tool("write", &json!({"path": "greet.js", "content": NODE}), "wrote 4 lines", false)?;
-    play.tool("bash", &json!({"command": "time node greet.js Ann"}), "Hello, Ann!\n\nreal 0m0.061s", false)?;
+    play.tool("write", json!({"path": "greet.js", "content": NODE}), "wrote 4 lines", false)?;
+    play.tool("bash", json!({"command": "time node greet.js Ann"}), "Hello, Ann!\n\nreal 0m0.061s", false)?;
     play.answer("It works, but needs 60 ms to say hello: that is how long Node takes to start.")?;
 
     let summary = "## Goal\nA CLI that greets people\n\n## Progress\n- greet.js works\n\n## Critical Context\n- Node \
@@ -57,16 +58,16 @@ pub(super) fn write(session: &mut Session) -> Result<(), CommandError> {
     let summary = NewBranchSummary { summary: summary.into(), ..NewBranchSummary::default() };
     play.session.branch_with_summary(Position::entry_or_start(question), summary)?;
     let rust = play.prompt("Too slow. Use Rust instead")?;
-    play.tool("bash", &json!({"command": "cargo new greeter"}), "error: `cargo` not found", true)?;
+    play.tool("bash", json!({"command": "cargo new greeter"}), "error: `cargo` not found", true)?;
     play.tool(
         "bash",
-        &json!({"command": "~/.cargo/bin/cargo new greeter"}),
+        json!({"command": "~/.cargo/bin/cargo new greeter"}),
         "Created binary `greeter`",
         false,
     )?;
     play.tool(
         "edit",
-        &json!({"path": "src/main.rs", "oldText": "println!(\"Hello, world!\");", "newText": RUST}),
+        json!({"path": "src/main.rs", "oldText": "println!(\"Hello, world!\");", "newText": RUST}),
         "edited src/main.rs",
         false,
     )?;
@@ -76,7 +77,7 @@ pub(super) fn write(session: &mut Session) -> Result<(), CommandError> {
     play.prompt("Add a --shout flag")?;
     play.tool(
         "edit",
-        &json!({"path": "src/main.rs", "oldText": "let name", "newText": "let mut name"}),
+        json!({"path": "src/main.rs", "oldText": "let name", "newText": "let mut name"}),
         "edited",
         false,
     )?;
@@ -85,7 +86,7 @@ pub(super) fn write(session: &mut Session) -> Result<(), CommandError> {
 
     play.session.branch(start.as_str())?;
     play.prompt_with_picture("No CLI after all: a web page that looks like this")?;
-    play.tool("write", &json!({"path": "index.html", "content": "<h1>Hello</h1>"}), "wrote 1 line", false)?;
+    play.tool("write", json!({"path": "index.html", "content": "<h1>Hello</h1>"}), "wrote 1 line", false)?;
     play.answer("A page that greets with a face.")?;
     let page = play.session.leaf();
 
@@ -109,7 +110,7 @@ const RUST: &str =
 /// The session that is being written, and how many tokens the next answer costs.
 struct Play<'s> {
     session: &'s mut Session,
-    spent: u32,
+    spent: u64,
 }
 
 impl Play<'_> {
@@ -122,64 +123,45 @@ impl Play<'_> {
     }
 
     fn prompt_with_picture(&mut self, text: &str) -> Result<EntryId, CommandError> {
-        let content = json!([
-            {"type": "text", "text": text},
-            {"type": "image", "data": PICTURE, "mimeType": "image/png"},
-        ]);
-        self.message(&json!({"role": "user", "content": content}))
+        let image = Image { data: PICTURE.to_owned(), mime_type: "image/png".to_owned() };
+        Ok(self.session.append(Message::user_with_images(text, &[image]))?)
     }
 
     fn answer(&mut self, text: &str) -> Result<EntryId, CommandError> {
-        self.say(&json!([{"type": "text", "text": text}]), "stop")
+        let answer = self.start_answer().text(text).build();
+        Ok(self.session.append(answer)?)
     }
 
     fn tool(
         &mut self,
         name: &str,
-        arguments: &Value,
+        arguments: Value,
         result: &str,
         failed: bool,
     ) -> Result<EntryId, CommandError> {
         let call = format!("call-{}", self.session.tree().len());
-        self.say(
-            &json!([{"type": "toolCall", "id": call, "name": name, "arguments": arguments}]),
-            "toolUse",
-        )?;
-        self.message(&json!({
-            "role": "toolResult", "toolCallId": call, "toolName": name,
-            "content": [{"type": "text", "text": result}], "isError": failed,
-        }))
+        let answer = self.start_answer().tool_call(&call, name, arguments).build();
+        self.session.append(answer)?;
+        Ok(self.session.append(Message::tool_result(call, name).text(result).is_error(failed).build())?)
     }
 
     fn compact(&mut self, summary: &str, first_kept: EntryId) -> Result<EntryId, CommandError> {
         Ok(self.session.append_compaction(&NewCompaction {
             summary: summary.into(),
             keep: KeepFrom::Entry(first_kept),
-            tokens_before: self.spent.into(),
+            tokens_before: self.spent,
             details: None,
             usage: None,
             from_hook: false,
         })?)
     }
 
-    /// Appends an answer. Every one costs a little more than the one before, as the context grows.
-    fn say(&mut self, content: &Value, stop: &str) -> Result<EntryId, CommandError> {
+    /// Starts an answer. Every one costs a little more than the one before, as the context grows.
+    fn start_answer(&mut self) -> AssistantBuilder {
         let (input, output) = (self.spent, 140);
         self.spent += 420;
-        let cost = f64::from(input) * 3e-6 + f64::from(output) * 15e-6;
-        self.message(&json!({
-            "role": "assistant", "content": content, "api": "demo", "provider": "demo", "model": "sonnet",
-            "usage": {
-                "input": input, "output": output, "cacheRead": 0, "cacheWrite": 0, "totalTokens": input + output,
-                "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": cost},
-            },
-            "stopReason": stop,
-        }))
-    }
-
-    fn message(&mut self, message: &Value) -> Result<EntryId, CommandError> {
-        let mut message = message.clone();
-        message["timestamp"] = json!(self.session.now().as_millis());
-        Ok(self.session.append_message(&Message::from_serialize(&message)?)?)
+        let cost = input as f64 * 3e-6 + output as f64 * 15e-6;
+        let usage = Usage { input, output, total: input + output, cost, ..Usage::default() };
+        Message::assistant().api("demo").model("demo", "sonnet").usage(usage)
     }
 }
