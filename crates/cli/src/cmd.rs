@@ -185,13 +185,13 @@ session_commands! {
     Move OnSession Label(label) -> [ChangeJson<label::Labelled>, label::Shown],
     Move OnLatest Name(name) -> [ChangeJson<name::Named>, name::Shown],
     Move OnLatest Compact(compact) -> [ChangeJson<SessionState>],
-    Copy OnLatest Fork(fork) -> [ChangeJson<fork::MadeJson<fork::Forked>>],
-    Copy OnLatest Clone(clone) -> [ChangeJson<fork::MadeJson<fork::Forked>>],
+    Copy OnLatest Fork(fork) -> [ChangeJson<fork::MadeJson<fork::CopyJson>>],
+    Copy OnLatest Clone(clone) -> [ChangeJson<fork::MadeJson<fork::CopyJson>>],
     #[command(allow_missing_positional = true)]
     Copy OnLatest CherryPick(cherry_pick) -> [ChangeJson<cherry_pick::Picked>],
     #[command(allow_missing_positional = true)]
     Copy OnLatest Merge(merge) -> [ChangeJson<merge::Merged>],
-    Copy OnSession ExportBranch(export_branch) -> [ChangeJson<fork::MadeJson<fork::Forked>>],
+    Copy OnSession ExportBranch(export_branch) -> [ChangeJson<fork::MadeJson<fork::CopyJson>>],
     Copy Alone New(new) -> [ChangeJson<fork::MadeJson<new::Created>>],
     Copy Alone Import(import) -> [ChangeJson<import::Imported>],
     SetUp Alone Permissions(permissions) -> [permissions::Shown<'_>, ChangeJson<permissions::Revoked>],

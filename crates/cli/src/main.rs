@@ -137,7 +137,7 @@ fn arguments() -> Args {
         let error = match parse(&line) {
             Ok(mut args) if args.command.is_none() => {
                 args.talk.note_mistyped_command(&line, &Args::command());
-                foreign.iter().for_each(|(option, error)| args.talk.add_flag(option, error));
+                foreign.iter().for_each(|(option, error)| args.talk.extensions.add_flag(option, error));
                 return args;
             }
             Ok(args) => match foreign.into_iter().next() {

@@ -10,6 +10,15 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::{CommandError, Failure};
 
+/// Reads a text file; `None` if it does not exist.
+pub(crate) fn read_if_present(path: &Path) -> Result<Option<String>, CommandError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(CommandError::system("read", path, &error)),
+    }
+}
+
 /// A JSON object with an entry for each directory, which only its owner can read.
 #[derive(Debug, Clone)]
 pub(crate) struct ProjectFile {
@@ -29,11 +38,7 @@ impl ProjectFile {
 
     /// Reads all entries.
     pub(crate) fn read(&self) -> Result<Map<String, Json>, CommandError> {
-        let text = match fs::read_to_string(&self.path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Map::new()),
-            Err(error) => return Err(CommandError::system("read", &self.path, &error)),
-        };
+        let Some(text) = read_if_present(&self.path)? else { return Ok(Map::new()) };
         let bad = |_| {
             Failure::new(format!("{} is no JSON object of directories", self.path.display()))
                 .hint("remove it to be asked about every project again")

@@ -4,8 +4,6 @@
 //!
 //! Tells the person what is odd about settings and what of the project is left out. Never asks anybody, writes nothing.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::secrets::Secrets;
@@ -14,7 +12,7 @@ use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers, Sec
 
 use crate::app::App;
 use crate::error::CommandError;
-use crate::project_file::ProjectRules;
+use crate::project_file::{ProjectRules, read_if_present};
 use crate::settings::Settings;
 use crate::trust::{self, Project, Standing, TrustFile};
 
@@ -106,23 +104,14 @@ impl Setup {
             let found = self.project.as_ref()?.text(&names.each_ref().map(String::as_str))?;
             Some(found.1.to_owned())
         };
-        instructions.base = of_project(SYSTEM).or(self.own(SYSTEM)?);
-        instructions.appended.extend(of_project(APPEND_SYSTEM).or(self.own(APPEND_SYSTEM)?));
+        let own = |name: &str| read_if_present(&self.config.join(name));
+        instructions.base = of_project(SYSTEM).or(own(SYSTEM)?);
+        instructions.appended.extend(of_project(APPEND_SYSTEM).or(own(APPEND_SYSTEM)?));
         if with_context_files {
             instructions.files.extend(context_file(&self.config));
             instructions.files.extend(context_files(trust::root(&self.cwd), &self.cwd));
         }
         Ok(instructions)
-    }
-
-    /// Reads a file of the configuration directory, if it is there.
-    fn own(&self, name: &str) -> Result<Option<String>, CommandError> {
-        let path = self.config.join(name);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(CommandError::system("read", &path, &error)),
-        }
     }
 }
 

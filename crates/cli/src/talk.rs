@@ -202,16 +202,6 @@ impl Args {
         Ok(Said::Prompt { text, is_typed })
     }
 
-    /// Keeps an option that the program does not know for extensions.
-    pub(crate) fn add_flag(&mut self, option: &str, error: &clap::Error) {
-        self.extensions.add_flag(option, error);
-    }
-
-    /// Reads the settings, and the project if it is trusted.
-    pub(crate) fn setup(&self, app: &mut App) -> Result<Setup, CommandError> {
-        Setup::load(app, self.trust)
-    }
-
     /// Reads the settings, and the project if it is trusted; asks whether it is, if nobody has said so yet.
     pub(crate) fn setup_asking(&self, app: &mut App) -> Result<Setup, CommandError> {
         let (setup, left_out) = Setup::read(app, self.trust)?;

@@ -1,6 +1,6 @@
 //! `clone`: copies a session and continues in the copy.
 
-use super::fork::{self, Forked, Made, Output};
+use super::fork::{self, CopyJson, Made, Output};
 use super::session_command::{Outcome, Work};
 use crate::app::file_of;
 use crate::change::Effect;
@@ -28,13 +28,13 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let plan = work.agent.plan_clone_all(to.clone()).await?;
     let (old_file, entries) = work.agent.read(|session| (file_of(session), session.tree().len()));
     let what = format!("all {} of {}", count(entries, "entry"), work.session_name());
-    let mut made = Made { what, to, ..Made::default() };
+    let mut made = Made::new(what, to);
     let mut effect = Effect::None;
     if !work.dry_run {
         let options = work.app.options();
         let replaced = work.finish(work.agent.clone_all(plan, options)).await?;
-        effect = made.replaced(replaced, work)?;
+        effect = made.replaced(replaced, Default::default(), work)?;
     }
-    let json = Forked { parent_session: old_file, entries, plan: None };
+    let json = CopyJson { parent_session: old_file, entries, plan: None };
     Ok(made.change(("cloned", "clone"), json)?.effect(effect))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use offshoot_agent::command::{ExportRequest, ExportScope};
 use session_tree::{Destination, NewSession};
 
-use super::fork::{Forked, Made};
+use super::fork::{CopyJson, Made};
 use super::session_command::{Outcome, Work};
 use crate::change::Change;
 use crate::ui::count;
@@ -53,13 +53,13 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let entries = plan.plan.entries.len();
     let parent = work.file();
     let what = format!("{} of {}", count(entries, "entry"), work.session_name());
-    let mut made = Made { what, to: Destination::File(name.clone()), ..Made::default() };
+    let mut made = Made::new(what, Destination::File(name.clone()));
     if !work.dry_run {
         let exported = work.agent.export_branch(plan, work.app.options()).await?;
         made.file = Some(name.display().to_string());
         made.id = Some(exported.header().id().into_owned());
     }
-    let json = Forked { parent_session: parent, entries, plan: None };
+    let json = CopyJson { parent_session: parent, entries, plan: None };
     made.change(("exported", "export"), json)
 }
 
@@ -79,7 +79,7 @@ async fn write_out(request: ExportRequest, work: &mut Work<'_>) -> Outcome {
         work.app.ui.raw(&lines)?;
     }
     let what = format!("{} of {}", count(plan.entries.len(), "entry"), work.file());
-    let json = Forked { parent_session: work.file(), entries: plan.entries.len(), plan: None };
+    let json = CopyJson { parent_session: work.file(), entries: plan.entries.len(), plan: None };
     Change::new("exported", "export", what).json(json)
 }
 

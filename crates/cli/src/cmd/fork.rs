@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use offshoot_agent::command::{self, Fork, ForkRequest, Replaced};
+use offshoot_agent::command::{Fork, ForkRequest, Forked, Replaced};
 use schemars::JsonSchema;
 use serde::Serialize;
 use session_tree::{Destination, Error, Extract, ForkPlan, ForkPosition, Image, Role};
@@ -92,28 +92,27 @@ pub(super) async fn apply(fork: Fork, verbs: (&'static str, &'static str), work:
     })?;
     let old_file = work.file();
     let (plan, to, stay) = (fork.plan.clone(), fork.to.clone(), fork.stay);
-    let mut made = Made {
-        what: format!("{} of {}", count(entries, "entry"), work.session_name()),
-        to,
-        ..Made::default()
-    };
-    let mut replaced = Replaced::default();
+    let mut made = Made::new(format!("{} of {}", count(entries, "entry"), work.session_name()), to);
+    let mut effect = Effect::None;
     if !work.dry_run {
         let options = work.app.options();
         let forked = work.finish(work.agent.fork(fork, options)).await?;
-        made.take(&forked, stay, work)?;
-        replaced.previous_session_file = forked.previous_session_file;
-        replaced.session_file = forked.session_file;
+        if let (Some(file), true) = (&forked.session_file, stay) {
+            made.file = Some(file.display().to_string());
+            made.id = Some(work.app.options().open_read_only(file)?.header().id().into_owned());
+        }
+        if !stay {
+            let Forked { session_file, previous_session_file, editor_text, images } = forked;
+            let replaced = Replaced { session_file, previous_session_file, ..Replaced::default() };
+            effect = made.replaced(replaced, (editor_text, images), work)?;
+        }
     }
-    let json = Forked { parent_session: old_file, entries, plan: Some(plan.clone()) };
+    let json = CopyJson { parent_session: old_file, entries, plan: Some(plan.clone()) };
     let mut change = made.change(verbs, json)?;
     if let (Some(prompt), false) = (&plan.editor_text, work.is_chat) {
         change = change.note(prompt_note(prompt, &plan.images));
     }
-    Ok(match stay || work.dry_run {
-        true => change,
-        false => change.effect(Effect::Replaced { prompt: plan.editor_text, images: plan.images, replaced }),
-    })
+    Ok(change.effect(effect))
 }
 
 fn prompt_note(prompt: &str, images: &[Image]) -> String {
@@ -139,7 +138,7 @@ pub(super) struct MadeJson<T> {
 /// The JSON of a copy of another session.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Forked {
+pub(super) struct CopyJson {
     /// The file of the session that was copied.
     pub(super) parent_session: String,
     /// The number of copied entries.
@@ -160,32 +159,23 @@ pub(super) struct Made {
     pub(super) id: Option<String>,
 }
 
-impl Default for Made {
-    fn default() -> Self {
-        Made { what: String::new(), to: Destination::Memory, file: None, id: None }
-    }
-}
-
 impl Made {
-    fn take(&mut self, forked: &command::Forked, stay: bool, work: &Work<'_>) -> Result<(), CommandError> {
-        self.file = forked.session_file.as_ref().map(|file| file.display().to_string());
-        self.id = match (&forked.session_file, stay) {
-            (Some(file), true) => Some(work.app.options().open_read_only(file)?.header().id().into_owned()),
-            (None, true) => None,
-            (_, false) => {
-                work.save()?;
-                Some(work.agent.read(|session| session.header().id().into_owned()))
-            }
-        };
-        Ok(())
+    /// Describes a session that is not made yet.
+    pub(super) fn new(what: String, to: Destination) -> Self {
+        Made { what, to, file: None, id: None }
     }
 
-    /// Takes the session that replaced the agent's session; returns the effect in the chat.
-    pub(super) fn replaced(&mut self, replaced: Replaced, work: &Work<'_>) -> Result<Effect, CommandError> {
+    /// Takes the session that the agent works on now, and the prompt that was taken back; returns the effect in the chat.
+    pub(super) fn replaced(
+        &mut self,
+        replaced: Replaced,
+        (prompt, images): (Option<String>, Vec<Image>),
+        work: &Work<'_>,
+    ) -> Result<Effect, CommandError> {
         work.save()?;
         self.file = replaced.session_file.as_ref().map(|file| file.display().to_string());
         self.id = Some(work.agent.read(|session| session.header().id().into_owned()));
-        Ok(Effect::Replaced { prompt: None, images: Vec::new(), replaced })
+        Ok(Effect::Replaced { prompt, images, replaced })
     }
 
     /// Reports the session; `fields` are the part of the JSON form that only this command has.

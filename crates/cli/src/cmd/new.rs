@@ -65,11 +65,11 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         Some(name) => format!("the session `{name}` of {cwd}"),
         None => format!("a session of {cwd}"),
     };
-    let mut made = Made { what, to, ..Made::default() };
+    let mut made = Made::new(what, to);
     let mut effect = Effect::None;
     if !work.dry_run {
         let replaced = work.finish(work.agent.replace_session(planned)).await?;
-        effect = made.replaced(replaced, work)?;
+        effect = made.replaced(replaced, Default::default(), work)?;
     }
     Ok(made.change(("created", "create"), Created { name, cwd })?.effect(effect))
 }

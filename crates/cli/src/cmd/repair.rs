@@ -152,6 +152,7 @@ fn repair_here(args: &Args, app: &mut App) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// Writes a repaired copy of a session, and does in it what its first repair made possible.
 fn repair_copy(
     args: &Args,
     session: &Session,
@@ -159,17 +160,23 @@ fn repair_copy(
     copy: &Path,
     app: &mut App,
 ) -> Result<(), CommandError> {
-    let plan = plan(session, args.no_guess)?;
-    let mut done = Done::planned(&plan, true);
+    let first = plan(session, args.no_guess)?;
+    let (mut done, mut entries) = (Done::planned(&first, true), session.tree().len());
     free(copy)?;
-    let entries = if args.how.dry_run {
-        session.tree().len()
-    } else {
-        session.write_repaired_copy(&plan, Arc::new(RealFs), copy)?;
-        finish_copy(args, copy, &mut done, app)?
-    };
+    if !args.how.dry_run {
+        session.write_repaired_copy(&first, Arc::new(RealFs), copy)?;
+        let mut session = app.options().open(copy)?;
+        let next = plan(&session, args.no_guess)?;
+        done.add(session.repair(next)?);
+        session.sync()?;
+        entries = session.tree().len();
+    }
     tell_fixes(&done, args.how, app)?;
-    tell_copy(args, file, copy, entries, &done, app)
+    let copy = std::path::absolute(copy).unwrap_or_else(|_| copy.to_path_buf()).display().to_string();
+    let what = format!("a repaired copy of {file} with {}: {copy}", count(entries, "entry"));
+    let change =
+        Change::new("wrote", "write", what).gives(copy.as_str()).undo(format!("rm {}", quoted(&copy)));
+    change.json(RepairedCopy { file, copy: &copy, entries, fixes: &done.fixes })?.tell(app, args.how)
 }
 
 /// Repairs a file without a header, which is no session, in a copy with a new header.
@@ -188,31 +195,6 @@ fn repair_headless(
         return Err(Failure::new(message).hint(format!("`{command}` writes them into a new file")).into());
     };
     repair_copy(args, &found.session, &path.display().to_string(), copy, app)
-}
-
-/// Does in the copy what its first repair made possible; gives the number of entries.
-fn finish_copy(args: &Args, copy: &Path, done: &mut Done, app: &App) -> Result<usize, CommandError> {
-    let mut session = app.options().open(copy)?;
-    let next = plan(&session, args.no_guess)?;
-    done.add(session.repair(next)?);
-    session.sync()?;
-    Ok(session.tree().len())
-}
-
-fn tell_copy(
-    args: &Args,
-    file: &str,
-    copy: &Path,
-    entries: usize,
-    done: &Done,
-    app: &mut App,
-) -> Result<(), CommandError> {
-    let copy = std::path::absolute(copy).unwrap_or_else(|_| copy.to_path_buf()).display().to_string();
-    let held = count(entries, "entry");
-    let what = format!("a repaired copy of {file} with {held}: {copy}");
-    let change =
-        Change::new("wrote", "write", what).gives(copy.as_str()).undo(format!("rm {}", quoted(&copy)));
-    change.json(RepairedCopy { file, copy: &copy, entries, fixes: &done.fixes })?.tell(app, args.how)
 }
 
 fn needs_copy(file: &str) -> CommandError {

@@ -197,7 +197,7 @@ fn print(rows: &[Row], all: bool, app: &mut App) -> Result<(), CommandError> {
     let mut ids: Vec<&str> = rows.iter().map(|row| row.session.id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
-    let mut table = Table::new([
+    let columns = [
         Column::words("id"),
         Column::wide("title"),
         Column::words("project").spare(2),
@@ -206,8 +206,9 @@ fn print(rows: &[Row], all: bool, app: &mut App) -> Result<(), CommandError> {
         Column::numbers("size").spare(4),
         Column::words("age"),
         Column::words("").spare(1),
-    ]);
-    for row in rows {
+    ];
+    let now = app.env.now();
+    let cells = |row: &Row| {
         let session = &row.session;
         let damage = session.damage.as_ref().map(ToString::to_string);
         let sign = if damage.is_some() { "⚠ " } else { "" };
@@ -222,19 +223,18 @@ fn print(rows: &[Row], all: bool, app: &mut App) -> Result<(), CommandError> {
             None => Tone::Plain,
         };
         let number = |number| if session.is_session() { thousands(number) } else { String::new() };
-        let cells = [
+        Ok([
             (Tone::Dim, short(&session.id, &ids).to_owned()),
             (tone, format!("{}{sign}{}", row.connector, title(session))),
             (Tone::Dim, if all { session.cwd.clone() } else { String::new() }),
             (Tone::Plain, number(session.message_count)),
             (Tone::Plain, number(session.tip_count)),
             (Tone::Plain, bytes(session.size)),
-            (Tone::Dim, age(app.env.now(), session.modified)),
+            (Tone::Dim, age(now, session.modified)),
             note,
-        ];
-        table.push(cells, &mut app.ui)?;
-    }
-    table.print(&mut app.ui)
+        ])
+    };
+    Table::show(columns, rows.iter().map(cells), &mut app.ui)
 }
 
 /// Returns the shortest prefix of an id that no other id of a sorted list has.

@@ -3,8 +3,6 @@
 //! text -> **layer** -> settings
 
 use std::borrow::Cow;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use offshoot_providers::ProviderSettings;
@@ -13,6 +11,7 @@ use session_tree::json::{Doc, Kind as JsonKind, ValueRef};
 
 use super::table::{self, Kind, SETTINGS};
 use crate::error::{CommandError, Failure};
+use crate::project_file::read_if_present;
 
 /// The owner of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,11 +36,7 @@ const HINT: &str = "`offshoot settings schema` prints all settings with their ty
 impl Layer {
     /// Reads a file; `None` if it does not exist.
     pub(super) fn read(path: PathBuf, owner: Owner) -> Result<Option<Self>, CommandError> {
-        match fs::read_to_string(&path) {
-            Ok(text) => Self::parse(path, &text, owner).map(Some),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(CommandError::system("read", &path, &error)),
-        }
+        read_if_present(&path)?.map(|text| Self::parse(path, &text, owner)).transpose()
     }
 
     /// Parses the text of a file.

@@ -17,7 +17,7 @@ use offshoot_agent::turn::Outcome;
 use offshoot_extensions::host::Mode as HostMode;
 use offshoot_tui::app::{ChatCommand, lock_notice};
 use serde_json::json;
-use session_tree::{EntryId, Message, Position, Role, Session, Usage};
+use session_tree::{EntryId, Message, Position, Role, Session};
 
 use super::{Args, Mode, give_text, waiting};
 use crate::app::{App, file_of};
@@ -25,12 +25,13 @@ use crate::change::Changing;
 use crate::cmd::{Work, print_tree, spawn};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
+use crate::setup::Setup;
 use crate::slash::{self, Line, Slash};
 use crate::ui;
 
 /// Says something to the model, or runs the command of an extension that it names, and gives the answer.
 pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Result<(), CommandError> {
-    let setup = args.setup(app)?;
+    let setup = Setup::load(app, args.trust)?;
     let printer = Printer { mode: args.mode, runs_command: Arc::default() };
     let agent = args.agent_for(&setup, PermissionMode::DenyAsking, printer.events(), app)?;
     let agent = spawn(agent)?;
@@ -247,18 +248,11 @@ impl Args {
 
 /// Prints what the session has cost so far: on this branch, and in the whole file.
 fn give_totals(session: &Session) -> Result<(), CommandError> {
-    let sum = |usage: Usage| {
-        json!({
-            "input": usage.input, "output": usage.output,
-            "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
-            "totalTokens": usage.total, "cost": usage.cost,
-        })
-    };
     let branch = session_view::Stats::of_path(session, session.leaf())?.usage;
     let file = session_view::Stats::of(session)?.usage;
     ui::json_line(&json!({
         "type": "session_totals", "sessionId": session.header().id(), "sessionFile": file_of(session),
-        "thisBranch": sum(branch), "wholeFile": sum(file),
+        "thisBranch": branch, "wholeFile": file,
     }));
     Ok(())
 }
