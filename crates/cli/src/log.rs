@@ -156,7 +156,7 @@ impl Write for &Output {
     }
 }
 
-/// Appends a line. The file is opened anew for each line, because another process may have begun a new one.
+/// Appends a line. The file is opened for each line, because another process may have begun a new one.
 fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut file = open(path)?;
     if file.metadata()?.len() >= MAX_FILE {

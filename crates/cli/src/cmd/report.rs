@@ -34,13 +34,18 @@ pub(crate) struct Args {
 /// A part of the report.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Section {
+    /// The title.
     title: &'static str,
+    /// The facts.
     facts: Vec<Fact>,
 }
 
+/// A name with a value, without secrets.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Fact {
+    /// The name.
     name: String,
+    /// The value.
     value: String,
 }
 
