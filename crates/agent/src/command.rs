@@ -9,7 +9,6 @@
 mod cherry_pick;
 mod export_branch;
 mod fork;
-mod history;
 mod label;
 mod merge;
 mod moves;
@@ -27,11 +26,10 @@ use crate::hooks::{Gate, HookFailure};
 pub use cherry_pick::{CherryPick, CherryPickRequest, CherryPicked};
 pub use export_branch::{Export, ExportRequest, ExportScope};
 pub use fork::{CloneAll, Fork, ForkRequest, Forked};
-pub use history::History;
 pub use label::{LabelPlan, LabelRequest, NamePlan};
 pub use merge::{MergeBranchRequest, MergeDraft, MergeWith, MergedBranch};
 pub(crate) use moves::is_picked_or_merged;
-pub use moves::{MoveRequest, Pop, PopRequest};
+pub use moves::{History, MoveRequest, Pop, PopRequest};
 pub use replace::{Import, NewRequest, Reload, ReloadFuture, Replaced, Replacement};
 
 /// What came of a command that somebody may stop.

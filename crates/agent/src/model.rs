@@ -9,7 +9,6 @@ mod error;
 mod event;
 mod request;
 mod spec;
-mod tap;
 
 use std::fmt;
 use std::pin::Pin;
@@ -20,9 +19,8 @@ pub use answer::Answer;
 pub(crate) use answer::MALFORMED_ARGUMENTS;
 pub use error::ModelError;
 pub use event::{AnswerEvent, BlockEnd, BlockStart, StopReason, Usage};
-pub use request::{Request, ToolSpec};
+pub use request::{Headers, Request, Tap, TapFuture, ToolSpec};
 pub use spec::{ModelSpec, Price, ThinkingLevel};
-pub use tap::{Headers, Tap, TapFuture};
 
 /// The events of an answer, in order. After an error nothing more comes.
 pub type AnswerStream = Pin<Box<dyn Stream<Item = Result<AnswerEvent, ModelError>> + Send>>;

@@ -1,11 +1,15 @@
 //! `/switch`, `/branch-here`, `/back`, `/forward`, `/pop` and `/undo`: plans of moves of the leaf.
+//!
+//! The places where the leaf was are in memory only: a file stores its last position. An append is no move.
 
 use session_tree::cherry_pick::pick_origin;
-use session_tree::{Entry, NavigationPlan, Node, PopPlan, Position as Place, Role, Session};
+use session_tree::{Entry, EntryId, NavigationPlan, Node, PopPlan, Position, Role, Session};
 
-use super::history::Position;
 use crate::agent::{Agent, Move, Step, SummaryRequest};
 use crate::error::{AgentError, Result};
+
+/// How many places are remembered.
+const MOST: usize = 200;
 
 /// The target of a move.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,7 +89,7 @@ impl Agent {
     }
 
     /// Finds the nearest place that is not this one, and how many places that is away.
-    fn nearest(&self, places: &[Position]) -> Result<Option<(NavigationPlan, usize)>> {
+    fn nearest(&self, places: &[Place]) -> Result<Option<(NavigationPlan, usize)>> {
         for (skipped, place) in places.iter().rev().enumerate() {
             let plan = match place {
                 None => self.session().plan_reset(),
@@ -152,7 +156,7 @@ impl Agent {
 
     fn last_prompt(&self) -> Option<Node> {
         let session = self.session();
-        let path = session.branch_path(Place::Leaf);
+        let path = session.branch_path(Position::Leaf);
         path.into_iter().rev().find(|node| session.tree().role(*node) == Some(Role::User))
     }
 
@@ -199,4 +203,51 @@ impl PickOrMerge {
 /// Returns true if a pick or a merge copied an entry from another branch.
 pub(crate) fn is_picked_or_merged(entry: &Entry) -> bool {
     PickOrMerge::of(entry).is_some()
+}
+
+/// A place of the leaf; `None` is before the first entry.
+type Place = Option<EntryId>;
+
+/// The places where the leaf was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
+    behind: Vec<Place>,
+    ahead: Vec<Place>,
+}
+
+impl History {
+    /// Returns the places behind, the nearest last.
+    pub fn behind(&self) -> &[Place] {
+        &self.behind
+    }
+
+    /// Returns the places ahead, the nearest last.
+    pub fn ahead(&self) -> &[Place] {
+        &self.ahead
+    }
+
+    /// Notes that a place was left for a new one. What was ahead is forgotten.
+    pub(crate) fn leave(&mut self, place: Place) {
+        self.ahead.clear();
+        push(&mut self.behind, place);
+    }
+
+    /// Notes that the leaf went back from a place, over `steps` places.
+    pub(crate) fn go_back(&mut self, from: Place, steps: usize) {
+        self.behind.truncate(self.behind.len().saturating_sub(steps));
+        push(&mut self.ahead, from);
+    }
+
+    /// Notes that the leaf went forward from a place, over `steps` places.
+    pub(crate) fn go_forward(&mut self, from: Place, steps: usize) {
+        self.ahead.truncate(self.ahead.len().saturating_sub(steps));
+        push(&mut self.behind, from);
+    }
+}
+
+fn push(places: &mut Vec<Place>, place: Place) {
+    if places.len() == MOST {
+        places.remove(0);
+    }
+    places.push(place);
 }

@@ -1,5 +1,8 @@
-//! What a model is asked.
+//! What a model is asked, and who sees it on its way.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +10,6 @@ use serde_json::Value as Json;
 use session_tree::Message;
 
 use super::spec::ThinkingLevel;
-use super::tap::Tap;
 
 /// What a model is asked.
 ///
@@ -48,4 +50,22 @@ pub struct ToolSpec {
     /// Its parameters, as a JSON schema of an object.
     #[serde(default)]
     pub parameters: Json,
+}
+
+/// What a tap becomes while it is asked.
+pub type TapFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Headers by their names in lower case. Keys are never among them.
+pub type Headers = BTreeMap<String, String>;
+
+/// Somebody who sees a request on its way to a service.
+pub trait Tap: fmt::Debug + Send + Sync {
+    /// Takes the body that is about to be sent; gives the one to send.
+    fn request(&self, body: Json) -> TapFuture<'_, Json>;
+
+    /// Takes the headers that are about to be sent; gives the ones to send. A header that is missing then is not sent.
+    fn headers(&self, headers: Headers) -> TapFuture<'_, Headers>;
+
+    /// Hears that the service has begun to answer.
+    fn response(&self, status: u16, headers: Headers) -> TapFuture<'_, ()>;
 }
