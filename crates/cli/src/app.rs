@@ -9,6 +9,7 @@ use session_tree::{Catalog, Error, Node, Options, Session};
 use sha2::{Digest, Sha256};
 
 use crate::change::quoted;
+use crate::database;
 use crate::env::{Environment, SessionDir};
 use crate::error::{CommandError, Failure};
 use crate::ui::Ui;
@@ -116,6 +117,10 @@ impl App {
     /// Without `--pi` or `--session-dir` our own sessions are asked first, then those of pi.
     pub(crate) fn find(&self, wanted: impl AsRef<OsStr>) -> Result<PathBuf, CommandError> {
         let path = Path::new(wanted.as_ref());
+        if database::address(wanted.as_ref()).is_some() {
+            let failure = Failure::new("this works with files only, not with sessions in a database");
+            return Err(failure.hint("`offshoot db pull` copies a session into a file").into());
+        }
         // Only a path can be no text.
         let Some(wanted) = wanted.as_ref().to_str() else {
             let found = path.is_file().then(|| path.to_path_buf());
@@ -153,6 +158,9 @@ impl App {
 
     /// Opens a session to read it; not a byte is written.
     pub(crate) fn open(&self, wanted: impl AsRef<OsStr>) -> Result<Session, CommandError> {
+        if let Some(address) = database::address(wanted.as_ref()) {
+            return database::open(address, self.options(), database::Access::Read);
+        }
         match Path::new(wanted.as_ref()) {
             path if is_stream(path) => Ok(self.options().from_bytes(read_stream(path)?)?),
             _ => Ok(self.options().open_read_only(self.find(wanted)?)?),
@@ -165,8 +173,10 @@ impl App {
         wanted: impl AsRef<OsStr>,
         dry_run: bool,
     ) -> Result<Session, CommandError> {
-        let path = self.find(wanted)?;
-        let session = self.options().open(&path)?;
+        let session = match database::address(wanted.as_ref()) {
+            Some(address) => database::open(address, self.options(), database::Access::Change)?,
+            None => self.options().open(self.find(&wanted)?)?,
+        };
         // Opening writes nothing; what could not be done must not be promised either.
         if let Some(reason) = session.read_only() {
             return Err(Error::ReadOnly { reason: reason.clone() }.into());
@@ -178,7 +188,7 @@ impl App {
                     "would bring version {version} to version 3 first, and keep the original"
                 ))?;
             }
-            return Ok(self.options().open_read_only(path)?);
+            return self.open(wanted);
         }
         Ok(session)
     }

@@ -12,6 +12,8 @@ mod clone;
 mod compact;
 mod completions;
 mod context;
+#[cfg(feature = "postgres")]
+mod db;
 mod demo;
 mod diff;
 mod export;
@@ -149,14 +151,14 @@ macro_rules! session_commands {
 
 /// Declares all other commands: group, name, module, and the types that `--json` prints.
 macro_rules! other_commands {
-    ($($group:ident $name:ident($module:ident) -> [$($json:ty),*],)*) => {
+    ($($(#[$attribute:meta])* $group:ident $name:ident($module:ident) -> [$($json:ty),*],)*) => {
         /// A command that only the command line has.
         #[derive(Debug, clap::Subcommand)]
         pub(crate) enum OtherCommand {
-            $($name($module::Args),)*
+            $($(#[$attribute])* $name($module::Args),)*
         }
 
-        const OTHER_COMMANDS: &[Row] = &[$(Row {
+        const OTHER_COMMANDS: &[Row] = &[$($(#[$attribute])* Row {
             group: Group::$group,
             module: stringify!($module),
             json: &[$(<$json as JsonSchema>::json_schema),*],
@@ -165,7 +167,7 @@ macro_rules! other_commands {
         impl OtherCommand {
             fn run(&self, app: &mut App) -> Result<(), CommandError> {
                 match self {
-                    $(OtherCommand::$name(args) => {
+                    $($(#[$attribute])* OtherCommand::$name(args) => {
                         info_span!("command", name = stringify!($module)).in_scope(|| $module::run(args, app))
                     })*
                 }
@@ -217,6 +219,8 @@ other_commands! {
     ],
     Mend Migrate(migrate) -> [ChangeJson<migrate::Migrated>],
     Mend Report(report) -> [Vec<report::Section>],
+    #[cfg(feature = "postgres")]
+    SetUp Db(db) -> [db::State, db::Listed],
     SetUp Models(models) -> [Vec<models::ListedModel<'_>>],
     SetUp Login(login) -> [Vec<login::KeyPlace<'_>>],
     SetUp Logout(logout) -> [],

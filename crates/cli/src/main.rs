@@ -8,6 +8,7 @@ mod ask;
 mod change;
 mod cmd;
 mod complete;
+mod database;
 mod env;
 mod error;
 mod exporting;

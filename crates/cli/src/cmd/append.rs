@@ -16,6 +16,7 @@ use session_tree::{
 
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
+use crate::database::{self, Access};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
@@ -285,6 +286,10 @@ fn open(args: &Args, app: &App) -> Result<(Session, bool), CommandError> {
     if args.create && !path.exists() {
         let cwd = args.cwd.clone().map_or_else(|| app.env.cwd(), Ok)?;
         return Ok((create(options, path, cwd, args.how.dry_run)?, true));
+    }
+    if let Some(address) = database::address(&args.session) {
+        let access = if args.how.dry_run { Access::Read } else { Access::Change };
+        return Ok((database::open(address, options, access)?, false));
     }
     let found = app.find(&args.session)?;
     let session = if args.how.dry_run { options.open_read_only(found) } else { options.open(found) };

@@ -187,7 +187,7 @@ impl Options {
         let mut session = app.open_to_change(wanted, self.how.dry_run)?;
         if session.needs_migration() && command.writes_here() && !self.how.dry_run {
             // A command that fails or changes nothing must not migrate the file.
-            let copy = app.options().open_read_only(app.find(wanted)?)?;
+            let copy = app.open(wanted)?;
             if plan(copy, command, &mut app.capturing(None))?.has_undo() {
                 app.migrate(&mut session)?;
             }

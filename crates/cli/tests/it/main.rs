@@ -24,6 +24,7 @@ mod models;
 mod moves;
 mod paths;
 mod permissions;
+mod postgres;
 mod reading;
 mod repair;
 mod report;
