@@ -1,5 +1,6 @@
 //! Sessions in a PostgreSQL database: `postgres://…/SESSION` where a path is accepted.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 
 use session_tree::{Options, Session};
@@ -22,6 +23,17 @@ pub(crate) use without_postgres::open;
 pub(crate) fn address(wanted: &OsStr) -> Option<&str> {
     let wanted = wanted.to_str()?;
     ["postgres://", "postgresql://"].iter().any(|scheme| wanted.starts_with(scheme)).then_some(wanted)
+}
+
+/// Returns what a person gave as a session, without the password of an address.
+pub(crate) fn shown(wanted: &OsStr) -> Cow<'_, str> {
+    let Some(address) = address(wanted) else { return wanted.to_string_lossy() };
+    // The last @ before the path ends the user and the password.
+    let (scheme, rest) = address.split_once("://").unwrap_or_default();
+    let rest = rest.split_once('?').map_or(rest, |(place, _)| place);
+    let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
+    format!("{scheme}://{host}/{path}").into()
 }
 
 #[cfg(feature = "postgres")]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use session_tree::Session;
 
 use crate::app::App;
+use crate::database;
 use crate::error::{CommandError, Failure};
 use crate::ui::{Progress, Tone};
 
@@ -133,7 +134,7 @@ impl Outcome {
         app: &mut App,
         read: Read<'_>,
     ) -> Result<(), CommandError> {
-        let text = name.to_string_lossy();
+        let text = database::shown(name);
         if !output.json {
             let gap = if self.seen > 0 { "\n" } else { "" };
             app.ui.raw(gap.as_bytes())?;

@@ -73,6 +73,12 @@ fn passwords_of_addresses_are_never_printed() {
     let home = Home::new();
     for words in [
         &["tree", "postgres://ann:s3cret@127.0.0.1:1/team/x?connect_timeout=1"][..],
+        &["check", "postgres://ann:s3cret@127.0.0.1:1/team/x?connect_timeout=1", "missing.jsonl"],
+        &[
+            "tree",
+            "postgres://ann:s3cret@127.0.0.1:1/team/x?connect_timeout=1&password=s3cret",
+            "missing.jsonl",
+        ],
         &["db", "status", "postgres://ann:s3cret@127.0.0.1:port/team"],
         &["repair", "postgres://ann:s3cret@127.0.0.1:1/team/x"],
     ] {

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::app::{App, is_stream};
+use crate::database;
 use crate::error::CommandError;
 use crate::reading::each_line;
 use crate::ui::Progress;
@@ -51,7 +52,9 @@ pub(super) fn each(
 fn targets_of(name: &OsStr, app: &App) -> Vec<(String, Result<Target, CommandError>)> {
     let path = Path::new(name);
     let found = match path.is_dir() {
-        false if is_stream(path) => Ok(vec![Target { path: path.to_path_buf(), is_named: true }]),
+        false if is_stream(path) || database::address(name).is_some() => {
+            Ok(vec![Target { path: path.to_path_buf(), is_named: true }])
+        }
         false => app.find(name).map(|path| vec![Target { path, is_named: true }]),
         true => files_below(path)
             .map(|files| files.into_iter().map(|path| Target { path, is_named: false }).collect())
@@ -59,9 +62,10 @@ fn targets_of(name: &OsStr, app: &App) -> Vec<(String, Result<Target, CommandErr
     };
     match found {
         Ok(targets) => {
-            targets.into_iter().map(|target| (target.path.display().to_string(), Ok(target))).collect()
+            let named = |target: Target| (database::shown(target.path.as_os_str()).into_owned(), Ok(target));
+            targets.into_iter().map(named).collect()
         }
-        Err(error) => vec![(name.to_string_lossy().into_owned(), Err(error))],
+        Err(error) => vec![(database::shown(name).into_owned(), Err(error))],
     }
 }
 
