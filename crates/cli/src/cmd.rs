@@ -220,7 +220,7 @@ other_commands! {
     Mend Migrate(migrate) -> [ChangeJson<migrate::Migrated>],
     Mend Report(report) -> [Vec<report::Section>],
     #[cfg(feature = "postgres")]
-    SetUp Db(db) -> [db::State, db::Listed],
+    SetUp Db(db) -> [db::State, Vec<db::Listed>],
     SetUp Models(models) -> [Vec<models::ListedModel<'_>>],
     SetUp Login(login) -> [Vec<login::KeyPlace<'_>>],
     SetUp Logout(logout) -> [],

@@ -9,6 +9,8 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
+use testkit::postgres::PostgresServer;
+
 use crate::support::Home;
 
 const TREE: &str = "\
@@ -21,7 +23,8 @@ a6<u5 assistant Compiles
 l7<a6 label u3 node
 ";
 
-/// Runs of every command that prints JSON: its arguments, where `FILE` is a session, and its standard input.
+/// Runs of every command that prints JSON: its arguments, where `FILE` is a session and `DATABASE` a database that has one,
+/// and its standard input.
 const RUNS: &[(&str, &str)] = &[
     ("append FILE --json", r#"{"type":"message","message":{"role":"user","content":"hi"}}"#),
     ("append FILE --json --dry-run", r#"{"type":"message","message":{"role":"user","content":"hi"}}"#),
@@ -35,6 +38,8 @@ const RUNS: &[(&str, &str)] = &[
     ("compact FILE --json --dry-run", ""),
     ("context FILE --json", ""),
     ("context tools.jsonl --json --llm", ""),
+    ("db list DATABASE --json", ""),
+    ("db status DATABASE --json", ""),
     ("diff FILE u3 u5 --json", ""),
     ("diff tools.jsonl a6 a2 --json", ""),
     ("export FILE --json -o out.html", ""),
@@ -129,11 +134,21 @@ fn strict(schema: &mut Json) {
 #[test]
 fn every_command_prints_what_its_schema_says() {
     let mut tested = BTreeSet::new();
+    let server = PostgresServer::start();
+    let database = server.database();
     for (line, input) in RUNS {
         let home = home();
         let file = home.session(TREE);
-        let arguments: Vec<&str> =
-            line.split(' ').map(|word| if word == "FILE" { file.as_str() } else { word }).collect();
+        let place = |word| match word {
+            "FILE" => file.as_str(),
+            "DATABASE" => database.as_str(),
+            word => word,
+        };
+        let arguments: Vec<&str> = line.split(' ').map(place).collect();
+        if line.contains("DATABASE") {
+            home.run(&["db", "init", &database]).ok();
+            home.run(&["db", "push", &file, &database.replacen('?', "/session?", 1)]).ok();
+        }
         if line.contains("--undo") {
             home.run(&["repair", "broken.jsonl"]).ok();
         }
@@ -166,9 +181,11 @@ fn every_command_with_the_option_json_has_a_schema() {
     let (commands, _) = help.ok().split_once("\nOptions:\n").unwrap();
     let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
     let has_option = |name: &&str| {
-        // The option of this one belongs to its subcommand.
-        let arguments =
-            if *name == "extension" { vec![name, "list", "--help"] } else { vec![*name, "--help"] };
+        // The option of these belongs to a subcommand.
+        let arguments = match *name {
+            "extension" | "db" => vec![*name, "list", "--help"],
+            name => vec![name, "--help"],
+        };
         home.run(&arguments).ok().split_whitespace().any(|word| word == "--json")
     };
     let with_option: BTreeSet<String> = names.filter(has_option).map(str::to_owned).collect();
