@@ -22,7 +22,9 @@ use crate::entry::Header;
 use crate::error::{ReadOnlyReason, Result};
 use crate::id::Stamp;
 use crate::index::{self, Index};
-use crate::journal::{Journal, MemoryJournal, copy_range, name_of};
+#[cfg(feature = "fs")]
+use crate::journal::name_of;
+use crate::journal::{Journal, MemoryJournal, copy_range};
 use crate::tree::{Node, Tree};
 
 pub(crate) use ahead::ReadAhead;
