@@ -108,7 +108,7 @@ async fn claude_rules() {
     std::fs::create_dir_all(&rules).unwrap();
     std::fs::write(rules.join("style.md"), "tabs").unwrap();
     stage.agent.start(&Default::default()).await;
-    assert_eq!(stage.notes(), ["info: FoundExtension 1 rule(s) in .claude/rules/"]);
+    assert_eq!(stage.notes(), ["info: Found 1 rule(s) in .claude/rules/"]);
     stage.submit("hello").await;
     let system = stage.model.requests.lock().unwrap()[0].system.clone();
     assert!(system.contains("- .claude/rules/deep/style.md"), "{system}");
