@@ -125,7 +125,11 @@ fn program() -> Section {
         .find_map(|line| line.strip_prefix("PRETTY_NAME="))
         .unwrap_or_default()
         .trim_matches('"');
-    let parts = [(cfg!(feature = "extensions"), "extensions"), (cfg!(feature = "network"), "network")];
+    let parts = [
+        (cfg!(feature = "extensions"), "extensions"),
+        (cfg!(feature = "network"), "network"),
+        (cfg!(feature = "postgres"), "postgres"),
+    ];
     let parts: Vec<&str> =
         parts.into_iter().filter_map(|(is_there, name)| is_there.then_some(name)).collect();
     Section::new("program")
