@@ -73,11 +73,16 @@ mod with_postgres {
                     Some("`offshoot db list ADDRESS` lists the sessions of a database")
                 }
                 Error::NoDatabase { .. } => Some("`createdb NAME` creates a database"),
-                Error::Login { .. } => Some("a password may stand in ~/.pgpass, PGPASSWORD or the address"),
+                Error::Login { .. } => {
+                    Some("the address may contain a password: postgres://USER:PASSWORD@HOST/DATABASE")
+                }
                 _ => None,
             };
             let failure = Failure::new(error.to_string());
-            hint.map_or(failure.clone(), |hint| failure.hint(hint)).into()
+            match hint {
+                Some(hint) => failure.hint(hint).into(),
+                None => failure.into(),
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Addresses of databases and sessions: `postgres://user@host/database/session?sslmode=verify-full`.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -12,6 +12,10 @@ use crate::error::{Error, Result};
 
 /// The schemes of an address.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// The directories in which a server on the same machine has its socket: the first one that exists is used for an address
+/// without a host.
+const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 /// The characters that are escaped in the directory of a socket.
 const SOCKET: &AsciiSet = &CONTROLS.add(b'/').add(b'%').add(b':').add(b'@').add(b'?').add(b'#').add(b' ');
@@ -84,7 +88,7 @@ impl Address {
                     let known = TlsMode::ALL.iter().find(|(name, _)| *name == mode);
                     tls = known
                         .ok_or_else(|| {
-                            invalid("sslmode is none of disable, prefer, require, verify-ca, verify-full")
+                            invalid("sslmode must be disable, prefer, require, verify-ca or verify-full")
                         })?
                         .1;
                 }
@@ -101,6 +105,10 @@ impl Address {
                 tokio_postgres::config::SslMode::Require
             }
         });
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            let socket = SOCKETS.iter().find(|directory| Path::new(directory).is_dir());
+            config.host_path(socket.unwrap_or(&SOCKETS[0]));
+        }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
@@ -114,6 +122,11 @@ impl Address {
     /// Returns the name of the session, if the address has one.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
+    }
+
+    /// Returns the name of the session.
+    pub(crate) fn required_session(&self) -> Result<&str> {
+        self.session().ok_or_else(|| invalid("it names no session"))
     }
 
     /// Returns the address of a session in the same database.
@@ -200,6 +213,8 @@ mod tests {
         let socket = Address::parse("postgresql:///team?host=/run/pg&user=ann").unwrap();
         assert_eq!((socket.session(), socket.tls()), (None, TlsMode::Prefer));
         assert_eq!(socket.with_session("one").to_string(), "postgres://ann@%2Frun%2Fpg/team/one");
+        let local = Address::parse("postgres:///team").unwrap();
+        assert!(matches!(local.config.get_hosts(), [Host::Unix(_)]), "{local}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A connection that blocking code can use, also inside an async runtime.
 //!
 //! One background thread runs all connections of the process. A caller hands it a future and waits for the result on a
-//! channel, so the engine needs no runtime of its own and never blocks the one of its caller in a forbidden way.
+//! channel, so the engine needs no runtime, and works inside the runtime of a caller.
 
 use std::fs::File;
 use std::future::Future;
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Returns the open connection; opens one if there is none.
+    /// Returns the open connection, or opens a new one.
     fn link(&self, deadline: Instant) -> Result<Arc<Link>> {
         let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = link.as_ref().filter(|link| !link.client.is_closed()) {

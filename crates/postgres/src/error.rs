@@ -132,7 +132,7 @@ impl Error {
             _ if [SqlState::INVALID_SCHEMA_NAME, SqlState::UNDEFINED_TABLE].contains(code) => {
                 Error::NoSchema { database }
             }
-            // The server is starting, stopping or was told to end the connection.
+            // The server is starting or stopping, or an administrator ended the connection.
             _ if code.code().starts_with("57P") || code.code().starts_with("08") => {
                 Error::Connection { database, reason }
             }

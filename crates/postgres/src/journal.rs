@@ -99,8 +99,7 @@ impl PostgresJournal {
     }
 
     fn new(address: &Address) -> Result<Self, Error> {
-        let session =
-            address.session().ok_or_else(|| Error::Address { reason: "it names no session".to_owned() })?;
+        let session = address.required_session()?;
         Ok(Self {
             connection: Connection::new(address.clone()),
             session: session.to_owned(),
@@ -212,7 +211,7 @@ impl PostgresJournal {
         })
     }
 
-    /// Creates the session with parts of other logs and lines of its own.
+    /// Creates the session from parts of other logs and new lines.
     fn publish(&mut self, parts: Vec<Part>, lines: Vec<Line>, length: u64) -> Result<(), Error> {
         let content = Arc::new((self.session.clone(), parts.clone(), lines));
         let created = self.connection.run(false, move |link| {

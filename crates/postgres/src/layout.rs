@@ -1,4 +1,4 @@
-//! Where the lines of a session are: in its own log, and in parts of other logs that a fork shares.
+//! The places of the lines of a session: its log, and the parts of other logs that a fork shares.
 
 use std::ops::Range;
 

@@ -59,8 +59,7 @@ pub fn sessions(address: &Address) -> Result<Vec<StoredSession>> {
 ///
 /// Fails if there is no such session, or the database cannot be used.
 pub fn delete(address: &Address) -> Result<()> {
-    let name =
-        address.session().ok_or_else(|| Error::Address { reason: "it names no session".to_owned() })?;
+    let name = address.required_session()?;
     let connection = Connection::new(address.clone());
     let wanted: Arc<str> = name.into();
     let was_there = connection.run(false, move |link| {

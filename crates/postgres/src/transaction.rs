@@ -116,7 +116,7 @@ pub(crate) async fn replace(
     or_roll_back(link, replace).await
 }
 
-/// Deletes a session. Lines that forks share stay; lines and large values that no session needs any more are deleted, too.
+/// Deletes a session. Lines that forks share stay; lines and large values without another session are deleted, too.
 /// Returns false if there is no such session.
 pub(crate) async fn delete(link: &Link, name: &str) -> Result<bool, Error> {
     let client = &link.client;
