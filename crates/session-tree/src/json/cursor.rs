@@ -83,10 +83,47 @@ impl<'t> Cursor<'t> {
     pub fn find<const N: usize>(self, paths: [&[&str]; N]) -> [Option<Self>; N] {
         const { assert!(N <= 64, "a bit set has 64 bits") };
         let mut found = [None; N];
-        if self.kind() == Kind::Object {
-            find_members(&self.text[..self.end], self.start, &paths, (u64::MAX, 0), &mut found);
+        self.find_by(&paths, &mut found, &mut |_, text, at| skip_value(text, at));
+        found.map(|range| self.part(range))
+    }
+
+    /// Returns the values at several paths of keys like [`find`](Self::find). The value at the last path is also taken
+    /// apart: for each item of the array there, the values of the members `keys`. One pass over the text finds all of it.
+    pub fn find_with_items<const N: usize, const M: usize>(
+        self,
+        paths: [&[&str]; N],
+        keys: [&str; M],
+    ) -> ([Option<Self>; N], Vec<[Option<Self>; M]>) {
+        let keys: [&[&str]; M] = std::array::from_fn(|at| std::slice::from_ref(&keys[at]));
+        let (mut found, mut items) = ([None; N], Vec::new());
+        self.find_by(&paths, &mut found, &mut |path, text, at| {
+            if path + 1 < N {
+                return skip_value(text, at);
+            }
+            items.clear();
+            skip_items(text, at, |at| {
+                let mut members = [None; M];
+                let end = find_members(text, at, &keys, (u64::MAX, 0), &mut members, &mut |_, text, at| {
+                    skip_value(text, at)
+                });
+                items.push(members.map(|range| self.part(range)));
+                end
+            })
+        });
+        if found.last().is_none_or(Option::is_none) {
+            items.clear();
         }
-        found.map(|range| range.map(|(start, end)| Self { start, end, ..self }))
+        (found.map(|range| self.part(range)), items)
+    }
+
+    fn find_by(self, paths: &[&[&str]], found: &mut [Option<(usize, usize)>], skip: SkipLeaf<'_>) {
+        if self.kind() == Kind::Object {
+            find_members(&self.text[..self.end], self.start, paths, (u64::MAX, 0), found, skip);
+        }
+    }
+
+    fn part(self, range: Option<(usize, usize)>) -> Option<Self> {
+        range.map(|(start, end)| Self { start, end, ..self })
     }
 
     /// Returns the items of an array; none for other kinds.
@@ -115,7 +152,7 @@ impl<'t> Cursor<'t> {
     #[inline]
     fn take_value(&mut self) -> Option<Self> {
         let start = skip_space(self.text, self.start, self.end);
-        let end = start + text::skip_value(&self.text[start..self.end])?;
+        let end = skip_value(&self.text[..self.end], start)?;
         let behind = skip_space(self.text, end, self.end);
         self.start = match self.text[behind..self.end] {
             [b',' | b':', ..] => behind + 1,
@@ -128,10 +165,7 @@ impl<'t> Cursor<'t> {
     /// Returns true for a string that reads `text`. A lone surrogate equals no text.
     #[inline]
     pub fn is_str(self, text: &str) -> bool {
-        let Some(content) = self.content() else { return false };
-        // Bytes that differ can read the same through an escape, or as U+FFFD in the place of invalid UTF-8.
-        content == text.as_bytes() && !text.contains('\\')
-            || (is_escaped(content) || !text.is_ascii()) && text::decode_wtf8(content) == text.as_bytes()
+        self.content().is_some_and(|content| reads(content, text))
     }
 
     /// Returns the text of a string. Lone surrogates and invalid UTF-8 become U+FFFD.
@@ -179,6 +213,18 @@ impl fmt::Debug for Cursor<'_> {
     }
 }
 
+/// Returns true if the bytes between the quotes of a string read `text`.
+#[inline]
+fn reads(content: &[u8], text: &str) -> bool {
+    if content.len() == text.len() && content == text.as_bytes() {
+        return !text.contains('\\');
+    }
+    // Bytes that differ can read the same through an escape, which is longer than its character, or as U+FFFD in the
+    // place of invalid UTF-8.
+    content.len() > text.len() && content.contains(&b'\\') && text::decode_wtf8(content) == text.as_bytes()
+        || !text.is_ascii() && text::decode_wtf8(content) == text.as_bytes()
+}
+
 fn is_escaped(content: &[u8]) -> bool {
     memchr::memchr(b'\\', content).is_some()
 }
@@ -186,6 +232,31 @@ fn is_escaped(content: &[u8]) -> bool {
 #[inline]
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Returns the position behind the value at a position of a text, which is the value at the path of this number.
+type SkipLeaf<'s> = &'s mut dyn FnMut(usize, &[u8], usize) -> Option<usize>;
+
+/// Returns the position behind the value at a position.
+fn skip_value(text: &[u8], at: usize) -> Option<usize> {
+    Some(at + text::skip_value(&text[at..])?)
+}
+
+/// Returns the position behind the value at a position. `skip_object` skips the items of an array that are objects.
+fn skip_items(text: &[u8], at: usize, mut skip_object: impl FnMut(usize) -> Option<usize>) -> Option<usize> {
+    if text.get(at) != Some(&b'[') {
+        return skip_value(text, at);
+    }
+    let mut at = at + 1;
+    loop {
+        at = skip_space(text, at, text.len());
+        at = match text.get(at)? {
+            b']' => return Some(at + 1),
+            b',' => at + 1,
+            b'{' => skip_object(at)?,
+            _ => skip_value(text, at)?,
+        };
+    }
 }
 
 /// Finds the values at `paths`, of which those in the bit set `open` lead to the object at `at` with their first `depth`
@@ -196,28 +267,45 @@ fn find_members(
     paths: &[&[&str]],
     (open, depth): (u64, usize),
     found: &mut [Option<(usize, usize)>],
+    skip: SkipLeaf<'_>,
 ) -> Option<usize> {
     let mut at = skip_space(text, at + 1, text.len());
     while *text.get(at)? != b'}' {
-        let key = Cursor { text, start: at, end: at + text::skip_string(&text[at..])? };
-        at = skip_space(text, key.end, text.len());
+        let key_end = at + text::skip_string(&text[at..])?;
+        let key = &text[at + 1..key_end - 1];
+        // Only other keys can read like a name whose bytes differ.
+        let is_simple = key.iter().all(|byte| byte.is_ascii() && *byte != b'\\');
+        let is_named = |name: &str| if is_simple { key == name.as_bytes() } else { reads(key, name) };
+        // Paths that begin alike stand side by side, mostly.
+        let mut compared = ("", false);
+        at = skip_space(text, key_end, text.len());
         at = skip_space(text, at + usize::from(*text.get(at)? == b':'), text.len());
         let (start, mut inner) = (at, 0);
         for (number, path) in paths.iter().enumerate() {
-            if open & 1 << number != 0 && path.get(depth).is_some_and(|name| key.is_str(name)) {
+            let Some(name) = path.get(depth).filter(|_| open & 1 << number != 0) else { continue };
+            if !std::ptr::eq(*name, compared.0) {
+                compared = (name, is_named(name));
+            }
+            if compared.1 {
                 // The last of several members of a name counts.
                 found[number] = None;
                 inner |= 1 << number;
             }
         }
-        let goes_on = |number: &usize| inner & 1 << number != 0 && paths[*number].len() > depth + 1;
-        at = match text.get(at) == Some(&b'{') && (0..paths.len()).any(|number| goes_on(&number)) {
-            true => find_members(text, at, paths, (inner, depth + 1), found)?,
-            false => at + text::skip_value(&text[at..])?,
+        let goes_on = |number: usize| inner & 1 << number != 0 && paths[number].len() > depth + 1;
+        at = match inner {
+            0 => skip_value(text, at)?,
+            _ if text.get(at) == Some(&b'{') && (0..paths.len()).any(goes_on) => {
+                find_members(text, at, paths, (inner, depth + 1), found, skip)?
+            }
+            // Of several paths to one value the last counts.
+            _ => skip(63 - inner.leading_zeros() as usize, text, at)?,
         };
-        for (number, path) in paths.iter().enumerate().filter(|(number, _)| inner & 1 << number != 0) {
-            if path.len() == depth + 1 {
-                found[number] = Some((start, at));
+        if inner != 0 {
+            for (number, path) in paths.iter().enumerate() {
+                if inner & 1 << number != 0 && path.len() == depth + 1 {
+                    found[number] = Some((start, at));
+                }
             }
         }
         at = skip_space(text, at, text.len());

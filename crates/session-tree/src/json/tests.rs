@@ -386,6 +386,43 @@ fn a_cursor_finds_several_paths_in_one_pass() {
 }
 
 #[test]
+fn a_cursor_takes_the_items_of_an_array_apart_in_the_same_pass() {
+    let found = |text: &str| {
+        let ([role, content], items) =
+            Cursor::new(text.as_bytes()).find_with_items([&["m", "role"], &["m", "list"]], ["a", "b"]);
+        format!("{role:?} {content:?} {items:?}")
+    };
+    for (text, expected) in [
+        (
+            r#"{"m":{"list":[{"a":1,"c":[{"b":0}]},7,"x",[{"a":9}],{"b":{"a":2},"a":3}],"role":"r"}}"#,
+            r#"Some("r") Some([{"a":1,"c":[{"b":0}]},7,"x",[{"a":9}],{"b":{"a":2},"a":3}]) [[Some(1), None], [Some(3), Some({"a":2})]]"#,
+        ),
+        (
+            r#"{"m":{"list":[{"a":1}],"list":[{"a":2},{"a":3}]}}"#,
+            "None Some([{\"a\":2},{\"a\":3}]) [[Some(2), None], [Some(3), None]]",
+        ),
+        (r#"{"m":{"list":[{"a":1}],"list":"text"}}"#, r#"None Some("text") []"#),
+        (r#"{"m":{"list":[{"a":1}]},"m":{"role":"r"}}"#, r#"Some("r") None []"#),
+        (r#"{"m":{"role":[{"a":1}],"list":[ ]}}"#, r#"Some([{"a":1}]) Some([ ]) []"#),
+        (r#"{"m":{"list":[{"a":1},{"a":"#, "None None []"),
+        (r#"{"m":null}"#, "None None []"),
+    ] {
+        assert_eq!(found(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_cursor_finds_the_end_of_strings_of_every_length() {
+    for len in 0..70 {
+        for tail in ["", "\\\\", "\\\"", "\\\\\\\"", "é"] {
+            let string = format!("\"{}{tail}\"", "x".repeat(len));
+            let text = format!("{{\"k\":{string},\"next\":1}}");
+            assert_eq!(Cursor::new(text.as_bytes()).get("k").unwrap().raw(), string.as_bytes());
+        }
+    }
+}
+
+#[test]
 fn a_cursor_takes_the_last_member_of_a_name_in_any_spelling() {
     let millis = |line: &str| Cursor::new(line.as_bytes()).at(&["message", "timestamp"])?.as_f64();
     for (line, expected) in [
@@ -429,6 +466,7 @@ proptest! {
         while let Some(value) = open.pop() {
             let _ = (value.as_str(), value.as_f64(), value.as_i64(), value.as_bool());
             let _ = value.find([&["a"], &["a", "b"], &["b", "a", "c"]]);
+            let _ = value.find_with_items([&["b"], &["a"]], ["a", "b"]);
             open.extend(value.items().chain(value.members().map(|(_, value)| value)));
         }
     }

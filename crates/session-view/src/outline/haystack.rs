@@ -5,7 +5,8 @@
 //! of these is then searched in its raw bytes, and decoded only if its escapes leave the answer open.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use std::sync::LazyLock;
 
 use memchr::memmem;
 
@@ -149,7 +150,8 @@ fn holds(text: &str, wanted: &str) -> bool {
 ///
 /// Slashes are checked only if a term has one.
 pub(super) fn has_odd_escapes(low: &[u8], slashes: bool) -> bool {
-    let unicode = memmem::find_iter(low, b"\\u00").any(|at| matches!(low.get(at + 4), Some(b'2'..=b'7')));
+    static UNICODE: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\\u00"));
+    let unicode = UNICODE.find_iter(low).any(|at| matches!(low.get(at + 4), Some(b'2'..=b'7')));
     unicode || slashes && memmem::find(low, b"\\/").is_some()
 }
 
@@ -198,14 +200,18 @@ pub(super) fn between_quotes(string: Cursor<'_>) -> Range<usize> {
     range.start + 1..range.end - 1
 }
 
-/// Calls `take` with every string of an entry that a search looks at.
-pub(super) fn each_text<'d>(line: &Line<'d>, take: &mut dyn FnMut(Place, Cursor<'d>)) {
+/// Takes a string of an entry; a search that needs no more of them breaks off.
+pub(super) type TakeText<'t, 'd> = &'t mut dyn FnMut(Place, Cursor<'d>) -> ControlFlow<()>;
+
+/// Calls `take` with every string of an entry that a search looks at, until it breaks off.
+pub(super) fn each_text<'d>(line: &Line<'d>, take: TakeText<'_, 'd>) -> ControlFlow<()> {
     let root = Cursor::new(line.raw);
-    let mut member =
-        |value: Cursor<'d>, key: &str| strings(value.get(key), &mut |text| take(Place::Text, text));
+    let mut members = |keys: &[&str]| {
+        keys.iter().try_for_each(|key| string(root.get(key), &mut |text| take(Place::Text, text)))
+    };
     match line.kind {
         Kind::Message => {
-            let [error, command, output, custom_type, summary, tool, content] = root.find([
+            let paths: [&[&str]; 7] = [
                 &["message", "errorMessage"],
                 &["message", "command"],
                 &["message", "output"],
@@ -213,75 +219,94 @@ pub(super) fn each_text<'d>(line: &Line<'d>, take: &mut dyn FnMut(Place, Cursor<
                 &["message", "summary"],
                 &["message", "toolName"],
                 &["message", "content"],
-            ]);
+            ];
+            let ([error, command, output, custom_type, summary, tool, content], blocks) =
+                root.find_with_items(paths, BLOCK);
             for text in [error, command, output, custom_type, summary] {
-                strings(text, &mut |text| take(Place::Text, text));
+                string(text, &mut |text| take(Place::Text, text))?;
             }
             if line.role == Some(Role::ToolResult) {
-                strings(tool, &mut |name| take(Place::Tool(None), name));
+                string(tool, &mut |name| take(Place::Tool(None), name))?;
             }
-            each_block(content, line.role == Some(Role::Assistant), take);
+            string(content, &mut |text| take(Place::Text, text))?;
+            each_block(blocks, line.role == Some(Role::Assistant), take)
         }
         Kind::CustomMessage => {
-            member(root, "customType");
-            each_block(root.get("content"), false, take);
+            let ([content], blocks) = root.find_with_items([&["content"]], BLOCK);
+            members(&["customType"])?;
+            string(content, &mut |text| take(Place::Text, text))?;
+            each_block(blocks, false, take)
         }
         Kind::Compaction | Kind::BranchSummary => {
-            member(root, "summary");
-            let Some(details) = root.get("details") else { return };
-            for list in ["readFiles", "modifiedFiles"].into_iter().filter_map(|key| details.get(key)) {
-                each_string(list, &mut |_, path| take(Place::File(None), path));
-            }
+            members(&["summary"])?;
+            let Some(details) = root.get("details") else { return ControlFlow::Continue(()) };
+            let mut lists = ["readFiles", "modifiedFiles"].into_iter().filter_map(|key| details.get(key));
+            lists.try_for_each(|list| each_string(list, &mut |_, path| take(Place::File(None), path)))
         }
-        Kind::ModelChange => ["provider", "modelId", "model"].into_iter().for_each(|key| member(root, key)),
-        Kind::ThinkingLevelChange => member(root, "thinkingLevel"),
-        Kind::Custom => member(root, "customType"),
-        Kind::Label => member(root, "label"),
-        Kind::SessionInfo => ["name", "title"].into_iter().for_each(|key| member(root, key)),
-        Kind::ModeChange => member(root, "mode"),
-        Kind::Usage => member(root, "kind"),
-        Kind::Opaque => member(root, "type"),
+        Kind::ModelChange => members(&["provider", "modelId", "model"]),
+        Kind::ThinkingLevelChange => members(&["thinkingLevel"]),
+        Kind::Custom => members(&["customType"]),
+        Kind::Label => members(&["label"]),
+        Kind::SessionInfo => members(&["name", "title"]),
+        Kind::ModeChange => members(&["mode"]),
+        Kind::Usage => members(&["kind"]),
+        Kind::Opaque => members(&["type"]),
         Kind::ContextEdit => {
-            each_block(root.get("replacement").and_then(|new| new.get("content")), false, take);
+            let ([content], blocks) = root.find_with_items([&["replacement", "content"]], BLOCK);
+            string(content, &mut |text| take(Place::Text, text))?;
+            each_block(blocks, false, take)
         }
-        Kind::LeafMove | Kind::RuleInjection | Kind::ResetBoundary => {}
+        Kind::LeafMove | Kind::RuleInjection | Kind::ResetBoundary => ControlFlow::Continue(()),
     }
 }
 
+/// The members of a block that a search looks at.
+const BLOCK: [&str; 4] = ["type", "text", "name", "arguments"];
+
+/// The values of these members.
+type Block<'d> = [Option<Cursor<'d>>; BLOCK.len()];
+
 /// Visits the text blocks of a content, and its calls if it is the content of an answer.
-fn each_block<'d>(content: Option<Cursor<'d>>, has_calls: bool, take: &mut dyn FnMut(Place, Cursor<'d>)) {
-    strings(content, &mut |text| take(Place::Text, text));
+fn each_block<'d>(blocks: Vec<Block<'d>>, has_calls: bool, take: TakeText<'_, 'd>) -> ControlFlow<()> {
     let mut call = 0;
-    for block in content.into_iter().flat_map(Cursor::items) {
-        let [kind, text, name, arguments] = block.get_each(["type", "text", "name", "arguments"]);
+    for [kind, text, name, arguments] in blocks {
         let is = |wanted: &str| kind.is_some_and(|kind| kind.is_str(wanted));
         if is("text") {
-            strings(text, &mut |text| take(Place::Text, text));
+            string(text, &mut |text| take(Place::Text, text))?;
         } else if has_calls && is("toolCall") {
-            strings(name, &mut |name| take(Place::Tool(Some(call)), name));
+            string(name, &mut |name| take(Place::Tool(Some(call)), name))?;
             if let Some(arguments) = arguments {
-                each_string(arguments, &mut |key, text| take(argument(call, key), text));
+                each_string(arguments, &mut |key, text| take(argument(call, key), text))?;
             }
             call += 1;
         }
     }
+    ControlFlow::Continue(())
 }
 
 /// Calls `take` with a value if it is a string.
-fn strings<'d>(value: Option<Cursor<'d>>, take: &mut dyn FnMut(Cursor<'d>)) {
-    if let Some(string) = value.filter(|value| value.kind() == JsonKind::String) {
-        take(string);
+fn string<'d>(
+    value: Option<Cursor<'d>>,
+    take: &mut dyn FnMut(Cursor<'d>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    match value.filter(|value| value.kind() == JsonKind::String) {
+        Some(string) => take(string),
+        None => ControlFlow::Continue(()),
     }
 }
 
 /// Calls `take` with every string inside a value, and the key it stands under.
-fn each_string<'d>(value: Cursor<'d>, take: &mut dyn FnMut(Option<Cursor<'d>>, Cursor<'d>)) {
+fn each_string<'d>(
+    value: Cursor<'d>,
+    take: &mut dyn FnMut(Option<Cursor<'d>>, Cursor<'d>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let mut stack: Vec<(Option<Cursor<'d>>, Cursor<'d>)> = vec![(None, value)];
     while let Some((key, value)) = stack.pop() {
-        strings(Some(value), &mut |string| take(key, string));
+        string(Some(value), &mut |string| take(key, string))?;
         stack.extend(value.items().map(|item| (key, item)));
         stack.extend(value.members().map(|(key, value)| (Some(key), value)));
     }
+    ControlFlow::Continue(())
 }
 
 fn argument(call: usize, key: Option<Cursor<'_>>) -> Place {

@@ -84,8 +84,7 @@ impl Search {
     fn scan_lines(&mut self, session: &Session, lines: RawLines<'_>, narrowed: bool) -> Result<()> {
         let mut low = std::mem::take(&mut self.buffers.low);
         low.clear();
-        low.extend_from_slice(lines.bytes());
-        low.make_ascii_lowercase();
+        low.extend(lines.bytes().iter().map(u8::to_ascii_lowercase));
         let near = Near { lines: Some(lines), low: &low };
         for node in lines.nodes() {
             let Some(line) = near.line(session.tree(), *node) else { continue };

@@ -1,6 +1,6 @@
 //! Decides which terms of a query an entry holds: by the index, by its line, and by the calls of an answer.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use super::super::haystack::{Line, Needle, Place, between_quotes, each_text, has_odd_escapes};
 use super::super::query::{Field, Query, looks_like_id, role_alias};
@@ -123,8 +123,9 @@ impl QueryMatcher {
             return 0;
         }
         let mut held = 0;
-        each_text(line, &mut |place, text| {
+        let _ = each_text(line, &mut |place, text| {
             held |= self.held_by_string(line, place, between_quotes(text), terms & !held);
+            if held == terms { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         held
     }
@@ -136,10 +137,12 @@ impl QueryMatcher {
             return Vec::new();
         }
         let mut held: Vec<u64> = Vec::new();
-        each_text(line, &mut |place, text| {
-            let Some(call) = place.call() else { return };
-            held.resize(held.len().max(call + 1), 0);
-            held[call] |= self.held_by_string(line, place, between_quotes(text), terms & !held[call]);
+        let _ = each_text(line, &mut |place, text| {
+            if let Some(call) = place.call() {
+                held.resize(held.len().max(call + 1), 0);
+                held[call] |= self.held_by_string(line, place, between_quotes(text), terms & !held[call]);
+            }
+            ControlFlow::Continue(())
         });
         if held.iter().all(|bits| *bits == 0) {
             return Vec::new();
