@@ -240,6 +240,7 @@ impl Agent {
             previous: self.history.behind().last().cloned().flatten(),
             secrets: self.secrets.clone(),
             branch_summary: self.branch_summary_settings(),
+            settings: self.settings.clone(),
         };
     }
 

@@ -5,18 +5,18 @@ mod log;
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use session_tree::{EntryId, LockHolder, Message, Timestamp};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use crate::agent::Submission;
 use crate::error::AgentError;
 use crate::hooks::HookFailure;
-use crate::model::{Answer, AnswerEvent, ModelError};
+use crate::model::{Answer, AnswerEvent, ModelError, ThinkingLevel};
 use crate::shared::{Source, lock};
 use crate::tool::{ToolCall, ToolOutput};
 use crate::turn::Outcome;
@@ -123,6 +123,44 @@ pub enum AgentEvent {
     },
     /// The queue has changed.
     QueueChanged,
+    /// The thinking level has changed.
+    ThinkingChanged {
+        /// The level.
+        level: ThinkingLevel,
+    },
+    /// The session has another name.
+    NameChanged {
+        /// The name; none if it was removed.
+        name: Option<String>,
+    },
+    /// An entry has another label.
+    LabelChanged {
+        /// The entry.
+        entry: EntryId,
+        /// The label; none if it was removed.
+        label: Option<String>,
+    },
+    /// An extension appended an entry with its own state.
+    CustomEntry {
+        /// The entry.
+        id: EntryId,
+    },
+    /// A model begins to summarise the branch that the leaf is about to leave.
+    BranchSummaryStart,
+    /// The summary of a branch is written, was stopped, or failed.
+    BranchSummaryEnd {
+        /// True if it was stopped.
+        aborted: bool,
+        /// Why there is none, if it failed.
+        error: Option<String>,
+    },
+    /// Another session took the place of the one before.
+    SessionReplaced {
+        /// Why: `new`, `resume` or `fork`.
+        reason: &'static str,
+        /// The file of the session before.
+        previous_file: Option<PathBuf>,
+    },
     /// The leaf was moved, or another session was opened. An append that follows the leaf is no move.
     PositionChanged {
         /// The id of the session before.
@@ -153,6 +191,22 @@ struct Stream {
     pending: Mutex<VecDeque<Event>>,
     next_seq: AtomicU64,
     subscribers: Mutex<Vec<Subscriber>>,
+    windows: Mutex<Vec<Weak<Window>>>,
+    /// Wakes the agent when a subscriber with a window has read an event or is gone.
+    read: Notify,
+}
+
+/// The events that a subscriber may leave unread before the agent waits for it.
+#[derive(Debug)]
+struct Window {
+    unread: AtomicUsize,
+    max: usize,
+}
+
+impl Window {
+    fn is_full(&self) -> bool {
+        self.unread.load(Ordering::Relaxed) >= self.max
+    }
 }
 
 /// A subscriber, which stays until it returns false.
@@ -173,7 +227,40 @@ impl Events {
     pub fn subscribe(&self) -> Subscription {
         let (send, receive) = mpsc::unbounded_channel();
         self.add(move |event| send.send(event.clone()).is_ok());
-        Subscription(receive)
+        Subscription { receive, window: None }
+    }
+
+    /// Subscribes to all events from now on. The agent waits while `max` events are unread; meanwhile the output of a
+    /// tool so far is skipped, because its next state contains it.
+    pub fn subscribe_within(&self, max: usize) -> Subscription {
+        let (send, receive) = mpsc::unbounded_channel();
+        let window = Arc::new(Window { unread: AtomicUsize::new(0), max });
+        lock(&self.0.windows).push(Arc::downgrade(&window));
+        let (own, stream) = (window.clone(), self.0.clone());
+        self.add(move |event| {
+            if own.is_full() && matches!(event.event, AgentEvent::ToolUpdate { .. }) {
+                return !send.is_closed();
+            }
+            own.unread.fetch_add(1, Ordering::Relaxed);
+            send.send(event.clone()).is_ok()
+        });
+        Subscription { receive, window: Some((window, stream)) }
+    }
+
+    /// Waits until every subscriber with a window has room for another event.
+    pub(crate) async fn room(&self) {
+        loop {
+            let read = self.0.read.notified();
+            let is_full = {
+                let mut windows = lock(&self.0.windows);
+                windows.retain(|window| window.strong_count() > 1);
+                windows.iter().filter_map(Weak::upgrade).any(|window| window.is_full())
+            };
+            if !is_full {
+                return;
+            }
+            read.await;
+        }
     }
 
     fn add(&self, subscriber: impl FnMut(&Event) -> bool + Send + 'static) {
@@ -200,6 +287,12 @@ impl Events {
     }
 }
 
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stream")
+    }
+}
+
 impl fmt::Debug for Events {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Events")
@@ -208,17 +301,39 @@ impl fmt::Debug for Events {
 
 /// A receiver of events.
 #[derive(Debug)]
-pub struct Subscription(mpsc::UnboundedReceiver<Event>);
+pub struct Subscription {
+    receive: mpsc::UnboundedReceiver<Event>,
+    window: Option<(Arc<Window>, Arc<Stream>)>,
+}
 
 impl Subscription {
     /// Waits for the next event; none when the agent has ended.
     pub async fn next(&mut self) -> Option<Event> {
-        self.0.recv().await
+        let event = self.receive.recv().await;
+        self.note_read();
+        event
     }
 
     /// Returns the next event if there is one already.
     pub fn try_next(&mut self) -> Option<Event> {
-        self.0.try_recv().ok()
+        let event = self.receive.try_recv().ok()?;
+        self.note_read();
+        Some(event)
+    }
+
+    fn note_read(&self) {
+        if let Some((window, stream)) = &self.window {
+            window.unread.fetch_sub(1, Ordering::Relaxed);
+            stream.read.notify_waiters();
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some((_, stream)) = self.window.take() {
+            stream.read.notify_waiters();
+        }
     }
 }
 
@@ -244,6 +359,13 @@ impl AgentEvent {
             AgentEvent::Failed { .. } => "error",
             AgentEvent::Returned { .. } => "prompts_returned",
             AgentEvent::QueueChanged => "queue_changed",
+            AgentEvent::ThinkingChanged { .. } => "thinking_level_changed",
+            AgentEvent::NameChanged { .. } => "session_info_changed",
+            AgentEvent::LabelChanged { .. } => "label_changed",
+            AgentEvent::CustomEntry { .. } => "entry_appended",
+            AgentEvent::BranchSummaryStart => "branch_summary_start",
+            AgentEvent::BranchSummaryEnd { .. } => "branch_summary_end",
+            AgentEvent::SessionReplaced { .. } => "session_replaced",
             AgentEvent::PositionChanged { .. } => "position_changed",
         }
     }
@@ -288,7 +410,17 @@ impl AgentEvent {
             AgentEvent::Returned { prompts } => {
                 json!({"prompts": prompts.iter().map(|prompt| &prompt.text).collect::<Vec<_>>()})
             }
-            AgentEvent::QueueChanged => json!({}),
+            AgentEvent::QueueChanged | AgentEvent::BranchSummaryStart => json!({}),
+            AgentEvent::ThinkingChanged { level } => json!({"level": level.name()}),
+            AgentEvent::NameChanged { name } => json!({"name": name}),
+            AgentEvent::LabelChanged { entry, label } => json!({"entryId": entry.as_str(), "label": label}),
+            AgentEvent::CustomEntry { id } => json!({"entryId": id.as_str()}),
+            AgentEvent::BranchSummaryEnd { aborted, error } => {
+                json!({"aborted": aborted, "errorMessage": error})
+            }
+            AgentEvent::SessionReplaced { reason, previous_file } => {
+                json!({"reason": reason, "previousSessionFile": previous_file})
+            }
             AgentEvent::PositionChanged { session, from, by } => json!({
                 "previousSessionId": session, "previousLeafId": from.as_ref().map(EntryId::as_str),
                 "source": by.name(),

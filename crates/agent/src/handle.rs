@@ -5,7 +5,7 @@
 
 mod requests;
 
-pub use requests::SystemPrompt;
+pub use requests::{ChangeSettings, SystemPrompt};
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -27,6 +27,7 @@ use crate::model::{Model, ThinkingLevel};
 use crate::permission::Rule;
 use crate::queue::{Delivery, Job, JobFuture, Queue, QueueText, Queued};
 use crate::secrets::Secrets;
+use crate::settings::Settings;
 use crate::shared::{SessionGuard, SharedSession, Source, lock};
 use crate::tools::ToolBox;
 
@@ -102,6 +103,8 @@ pub struct AgentState {
     pub secrets: Arc<Secrets>,
     /// How much of a branch the model can be told.
     pub branch_summary: BranchSummarySettings,
+    /// The settings.
+    pub settings: Settings,
 }
 
 /// The reply to a request.
@@ -261,6 +264,11 @@ impl AgentHandle {
         self.events.subscribe()
     }
 
+    /// Subscribes to all events from now on. The agent waits while `max` events are unread.
+    pub fn subscribe_within(&self, max: usize) -> Subscription {
+        self.events.subscribe_within(max)
+    }
+
     /// Returns true if neither a turn nor a request runs.
     pub fn is_idle(&self) -> bool {
         !self.queue.is_busy()
@@ -393,6 +401,8 @@ impl AgentHandle {
         let mut session = self.session();
         let id = session.append_custom_entry(custom_type, data)?;
         self.settle(&mut session)?;
+        drop(session);
+        self.events.emit(AgentEvent::CustomEntry { id: id.clone() });
         Ok(id)
     }
 
@@ -415,6 +425,7 @@ impl AgentHandle {
         let label = shown(&session);
         drop(session);
         let target = EntryId::from(target);
+        self.events.emit(AgentEvent::LabelChanged { entry: target.clone(), label: label.clone() });
         self.when_idle(move |agent, cancel| {
             Box::pin(async move {
                 agent.tell_label(&target, label.as_deref(), previous.as_deref(), cancel).await;
@@ -431,6 +442,7 @@ impl AgentHandle {
         // As it is spelled in the file, which may differ from what was asked for.
         let name = session.name().map(str::to_owned);
         drop(session);
+        self.events.emit(AgentEvent::NameChanged { name: name.clone() });
         self.when_idle(move |agent, cancel| {
             Box::pin(async move { agent.tell_name(name.as_deref(), cancel).await })
         });

@@ -157,17 +157,24 @@ impl Change {
         format!("{}{}", sentence.trim_start(), notes.collect::<String>())
     }
 
+    /// Returns the JSON form.
+    pub(crate) fn into_json(self, dry_run: bool) -> Result<Value, CommandError> {
+        if self.verbs.0.is_empty() {
+            return Ok(self.fields);
+        }
+        let Change { action, fields, undo, .. } = self;
+        let undo = undo.filter(|_| !dry_run);
+        Ok(serde_json::to_value(ChangeJson { action, fields, dry_run, undo })
+            .map_err(std::io::Error::from)?)
+    }
+
     /// Prints it.
     pub(crate) fn tell(self, app: &mut App, how: Changing) -> Result<(), CommandError> {
+        if how.json {
+            return app.ui.json(&self.into_json(how.dry_run)?);
+        }
         let is_shown = self.verbs.0.is_empty();
         let undo = self.undo.filter(|_| !how.dry_run);
-        if how.json && is_shown {
-            return app.ui.json(&self.fields);
-        }
-        if how.json {
-            let Change { action, fields, .. } = self;
-            return app.ui.json(&ChangeJson { action, fields, dry_run: how.dry_run, undo });
-        }
         let output = if how.dry_run { self.preview.as_slice() } else { &self.output };
         for text in output {
             app.ui.block(Tone::Plain, 0, text)?;

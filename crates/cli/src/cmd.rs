@@ -5,7 +5,7 @@
 
 mod append;
 mod branch_here;
-mod branches;
+pub(crate) mod branches;
 mod check;
 pub(crate) mod cherry_pick;
 mod clone;
@@ -23,7 +23,7 @@ mod follow;
 mod fork;
 mod import;
 mod label;
-mod labels;
+pub(crate) mod labels;
 mod login;
 mod logout;
 mod man;
@@ -41,7 +41,7 @@ mod repair;
 mod report;
 mod schema;
 mod session_command;
-mod sessions;
+pub(crate) mod sessions;
 mod settings;
 mod show;
 mod stats;

@@ -27,6 +27,9 @@ pub(crate) enum CommandError {
     BrokenPipe,
     /// The user cancelled it.
     Interrupted,
+    /// A signal ended a server, which had nothing left to do.
+    #[cfg_attr(not(feature = "server"), expect(dead_code, reason = "only servers end like this"))]
+    Signal(u8),
     /// An extension cancelled a change; nothing changed.
     CancelledByHook(String, Failure),
 }
@@ -156,7 +159,8 @@ impl CommandError {
             CommandError::Found
             | CommandError::Several
             | CommandError::BrokenPipe
-            | CommandError::Interrupted => None,
+            | CommandError::Interrupted
+            | CommandError::Signal(_) => None,
         }
     }
 
@@ -175,6 +179,7 @@ impl CommandError {
             CommandError::Usage(_) => ExitCode::from(2),
             CommandError::Found => ExitCode::from(4),
             CommandError::Interrupted => ExitCode::from(130),
+            CommandError::Signal(number) => ExitCode::from(128u8.saturating_add(*number)),
         }
     }
 }

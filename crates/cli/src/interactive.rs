@@ -6,7 +6,7 @@
 
 mod presence;
 mod services;
-mod trash;
+pub(crate) mod trash;
 
 use offshoot_agent::event::Events;
 use offshoot_agent::permission::Mode;

@@ -18,6 +18,8 @@ mod leftovers;
 mod log;
 mod project_file;
 mod reading;
+#[cfg(feature = "server")]
+mod server;
 mod settings;
 mod setup;
 mod slash;

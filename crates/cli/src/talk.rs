@@ -7,6 +7,8 @@ mod mistyped;
 mod model;
 mod open;
 mod say;
+#[cfg(feature = "server")]
+pub(crate) mod serve;
 
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
@@ -47,7 +49,8 @@ pub(crate) struct Args {
     /// Print the answer and exit.
     #[arg(long, short)]
     print: bool,
-    /// Print the text of the answer, or all events as lines of JSON.
+    /// Print the text of the answer, or all events as lines of JSON; `rpc` and `jsonrpc` take commands of another
+    /// program from standard input.
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     mode: Mode,
     #[command(flatten)]
@@ -90,6 +93,10 @@ enum Mode {
     #[default]
     Text,
     Json,
+    #[cfg(feature = "server")]
+    Rpc,
+    #[cfg(feature = "server")]
+    Jsonrpc,
 }
 
 /// What a person says.
@@ -108,6 +115,10 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         let failure = Failure::new("`--resume` opens a list of sessions, which needs the chat at a terminal");
         let hint = "`--session SESSION` names one, `offshoot sessions` lists them";
         return Err(CommandError::Usage(failure.hint(hint)));
+    }
+    #[cfg(feature = "server")]
+    if let Some(protocol) = serve::protocol(args.mode) {
+        return serve::run(args, protocol, &offshoot_server::rpc::Transport::Stdio, app);
     }
     match args.said()? {
         Said::Command(command) => {
@@ -227,9 +238,22 @@ impl Args {
         Setup::read(app, self.trust)
     }
 
-    /// Puts everything together that a turn needs; `mode` says what happens to calls that somebody must be asked about.
+    /// Opens the session and makes its agent, as [`agent_on`](Args::agent_on) does.
     pub(crate) fn agent_for(
         &self,
+        setup: &Setup,
+        mode: PermissionMode,
+        events: Events,
+        app: &mut App,
+    ) -> Result<Agent, CommandError> {
+        let session = self.open.open(app)?;
+        self.agent_on(session, setup, mode, events, app)
+    }
+
+    /// Makes an agent with everything that a turn needs. `mode` decides about tool calls that the user must be asked about.
+    pub(crate) fn agent_on(
+        &self,
+        session: Session,
         setup: &Setup,
         mode: PermissionMode,
         events: Events,
@@ -242,7 +266,6 @@ impl Args {
         let mut permissions = setup.settings.permissions(mode, &allowed)?;
         permissions.secrets = Arc::new(secrets.clone());
         let system = self.system_prompt(setup)?;
-        let session = self.open.open(app)?;
         let model = self.model.choose(&session, setup, app)?;
         let agent = Agent::new(session, &setup.cwd)
             .with_settings(self.agent_settings(setup))

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use offshoot_agent::agent::ChosenBy;
 use offshoot_agent::cancel::Cancel;
@@ -42,7 +43,7 @@ pub type FrontEnd = Arc<dyn Fn(HostEvent) + Send + Sync>;
 ///
 /// Operations of the agent go through its queue.
 pub struct Host {
-    /// The kind of front end. Only [`Mode::Tui`] is asked questions.
+    /// The kind of front end.
     pub mode: Mode,
     /// The working directory.
     pub cwd: PathBuf,
@@ -85,10 +86,19 @@ pub struct State {
 pub enum Mode {
     /// A user at a terminal.
     Tui,
+    /// A program that shows what extensions show, and asks its user what they ask.
+    Rpc,
     /// A program that reads events.
     Json,
     /// One prompt, one answer.
     Print,
+}
+
+impl Mode {
+    /// Returns true if the front end can ask a user.
+    pub fn has_ui(self) -> bool {
+        matches!(self, Mode::Tui | Mode::Rpc)
+    }
 }
 
 /// Something that an extension wants from the front end.
@@ -129,6 +139,8 @@ pub struct AskedQuestion {
     pub extension: Extension,
     /// The question.
     pub question: Question,
+    /// The time after which it is closed.
+    pub limit: Option<Duration>,
     /// Takes the answer.
     pub answer: oneshot::Sender<Option<Json>>,
 }
@@ -257,15 +269,20 @@ impl Host {
         result
     }
 
-    /// Asks the user. Without a terminal there is no answer, and a confirmation is denied.
-    pub(crate) fn ask(&self, extension: Extension, question: Question) -> HostFuture<Option<Json>> {
-        if self.mode != Mode::Tui {
+    /// Asks the user. Without one there is no answer, and a confirmation is denied.
+    pub(crate) fn ask(
+        &self,
+        extension: Extension,
+        question: Question,
+        limit: Option<Duration>,
+    ) -> HostFuture<Option<Json>> {
+        if !self.mode.has_ui() {
             let answer = matches!(question, Question::Confirm { .. }).then_some(Json::Bool(false));
             return ready(answer);
         }
         let id = self.next_question.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
-        self.send(HostEvent::Ask(AskedQuestion { id, extension, question, answer }));
+        self.send(HostEvent::Ask(AskedQuestion { id, extension, question, limit, answer }));
         let open = OpenQuestion { id, front_end: self.front_end.clone() };
         Box::pin(async move {
             let answer = answered.await.ok().flatten();

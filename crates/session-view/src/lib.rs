@@ -5,7 +5,7 @@
 //! - [`Stats`] counts entries, turns, tools, tokens and cost.
 //! - [`numbers`] formats tokens, bytes, money and counts.
 //! - [`resolve`] finds the entry that a short reference such as `@label`, `leaf~2` or `branch:3` names.
-//! - With the feature `serde` rows, branches, statistics and comparisons implement `serde::Serialize`, with `schema` also
+//! - With the feature `serde`, [`write_nested`] writes the tree as JSON, and rows, branches, statistics and comparisons implement `serde::Serialize`, with `schema` also
 //!   `schemars::JsonSchema`.
 //!
 //! Everything here reads a session through the public API of the engine and changes nothing.
@@ -29,6 +29,8 @@
 
 mod branches;
 mod comparison;
+#[cfg(feature = "serde")]
+mod nested;
 mod node_set;
 pub mod numbers;
 mod outline;
@@ -37,6 +39,8 @@ mod stats;
 
 pub use branches::{Branch, HIDDEN_BRANCH, branches, iter_branches, tips_by_activity};
 pub use comparison::{CommandRun, Comparison, Outcome, Prompt, Side, compare};
+#[cfg(feature = "serde")]
+pub use nested::write_nested;
 pub use outline::{
     Charset, Filter, Fold, FoldStep, Level, Outline, OutlineOptions, OutlineRow, OutlineText, Query,
     RowShape, RowStyle, Search, SearchProgress, TurnStats, TurnWalk, is_failure, outline, source_of,

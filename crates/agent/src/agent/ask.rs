@@ -90,6 +90,8 @@ impl Agent {
                         self.tell_growth(&answer, &event, model.spec(), cancel).await;
                     }
                     self.events.emit(AgentEvent::Answer(event));
+                    // A front end that reads slowly slows the answer down.
+                    cancel.unless_cancelled(self.events.room()).await;
                 }
                 Some(Err(error)) => return (answer, End::Broken(error)),
                 None if answer.stop().is_some() => return (answer, End::Complete),

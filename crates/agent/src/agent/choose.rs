@@ -7,6 +7,7 @@ use session_tree::{EntryId, Kind, Node, Position};
 
 use super::Agent;
 use crate::error::Result;
+use crate::event::AgentEvent;
 use crate::model::{Model, ModelSpec, ThinkingLevel};
 
 /// How a model came to be chosen.
@@ -102,6 +103,7 @@ impl Agent {
         let previous = std::mem::replace(&mut self.thinking, level);
         self.publish_state();
         if previous != level {
+            self.events.emit(AgentEvent::ThinkingChanged { level });
             self.tell_when_idle("thinking_level_select", || {
                 json!({
                     "type": "thinking_level_select", "level": level.name(), "previousLevel": previous.name(),

@@ -15,6 +15,7 @@ use super::compact::readable;
 use crate::cancel::Cancel;
 use crate::command::{Applied, CancelledBy, PlannedIn, entries_json, entry_json};
 use crate::error::{AgentError, Result};
+use crate::event::AgentEvent;
 use crate::hooks::{Gate, given};
 use crate::summary::{ConversationPrompt, Task, Unfinished};
 
@@ -281,8 +282,11 @@ impl Agent {
         let (focus, replace) = request.instructions();
         let prompt = ConversationPrompt { task: Task::Branch, focus, replace };
         let writer = self.summary_writer(&*model, cancel);
-        let made = writer.write(&prompt, &conversation, None).await.map_err(failed)?;
-        Ok(made.map(|made| NewBranchSummary {
+        self.events.emit(AgentEvent::BranchSummaryStart);
+        let made = writer.write(&prompt, &conversation, None).await.map_err(failed);
+        let (aborted, error) = (matches!(made, Ok(None)), made.as_ref().err().map(ToString::to_string));
+        self.events.emit(AgentEvent::BranchSummaryEnd { aborted, error });
+        Ok(made?.map(|made| NewBranchSummary {
             summary: branch_summary_text(&made.text, &covered.file_ops),
             details: Some(covered.file_ops.details()),
             usage: Some(made.usage),
@@ -312,7 +316,10 @@ impl Agent {
                 Some(summary) => (summary, None),
                 None => (&plan.target, old_label.as_deref()),
             };
-            self.tell_label(target, label.map(str::trim), old_label, cancel).await;
+            let label = label.map(str::trim);
+            let (entry, new_label) = (target.clone(), label.map(str::to_owned));
+            self.events.emit(AgentEvent::LabelChanged { entry, label: new_label });
+            self.tell_label(target, label, old_label, cancel).await;
         }
         let payload = || self.after_tree(&plan, old_leaf.as_ref(), done.summary_entry.as_ref(), summary);
         self.tell_of("session_tree", payload, cancel).await;

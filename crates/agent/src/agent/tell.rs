@@ -45,6 +45,7 @@ impl Agent {
         let name = event.name();
         let payload = self.hooks.wants(name).then(|| event.to_json());
         self.events.emit(event);
+        cancel.unless_cancelled(self.events.room()).await;
         if let Some(mut payload) = payload {
             add(&mut payload);
             self.tell(name, &payload, cancel).await;

@@ -6,6 +6,7 @@ use session_tree::{EntryId, Node, Role, push_label, spelled_name};
 use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
+use crate::event::AgentEvent;
 
 /// Which entry to label, and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,6 +84,8 @@ impl Agent {
         }
         let id = self.session().append_label_change(plan.target.as_str(), plan.label.as_deref())?;
         self.session().sync()?;
+        let (entry, label) = (plan.target.clone(), plan.label.clone());
+        self.events.emit(AgentEvent::LabelChanged { entry, label });
         self.tell_label(&plan.target, plan.label.as_deref(), plan.previous.as_deref(), cancel).await;
         self.tell_news(cancel).await;
         Ok(Some(id))
@@ -136,6 +139,7 @@ impl Agent {
         }
         let id = self.session().append_session_info(plan.name.as_deref().unwrap_or_default())?;
         self.session().sync()?;
+        self.events.emit(AgentEvent::NameChanged { name: plan.name.clone() });
         self.tell_name(plan.name.as_deref(), cancel).await;
         self.tell_news(cancel).await;
         Ok(Some(id))

@@ -17,6 +17,7 @@ use super::{Applied, History};
 use crate::agent::{Agent, Move};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
+use crate::event::AgentEvent;
 use crate::extension::ExtensionBundle;
 use crate::hooks::Gate;
 use crate::turn::Turn;
@@ -257,6 +258,8 @@ impl Agent {
         let old = self.put_session(new);
         let previous = old.file().map(Path::to_path_buf);
         drop(old);
+        let previous_file = previous.clone();
+        self.events.emit(AgentEvent::SessionReplaced { reason: reason.name(), previous_file });
         self.load_extensions().await;
         self.restore_thinking();
         self.tell_start(reason.name(), previous.as_deref(), cancel).await;

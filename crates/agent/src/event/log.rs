@@ -39,6 +39,11 @@ pub(super) fn log(event: &AgentEvent) {
             );
         }
         AgentEvent::Answer(AnswerEvent::Usage(usage)) => trace!(?usage),
+        AgentEvent::ThinkingChanged { level } => debug!(?level, "the thinking level changed"),
+        AgentEvent::SessionReplaced { reason, .. } => debug!(reason, "another session is open"),
+        AgentEvent::BranchSummaryEnd { aborted, error: Some(error) } => {
+            warn!(aborted, error, "branch summary");
+        }
         AgentEvent::AgentStart
         | AgentEvent::AgentEnd(Outcome::Done)
         | AgentEvent::TurnStart { .. }
@@ -47,6 +52,11 @@ pub(super) fn log(event: &AgentEvent) {
         | AgentEvent::ToolStart(_)
         | AgentEvent::ToolUpdate { .. }
         | AgentEvent::CompactionEnd { .. }
+        | AgentEvent::NameChanged { .. }
+        | AgentEvent::LabelChanged { .. }
+        | AgentEvent::CustomEntry { .. }
+        | AgentEvent::BranchSummaryStart
+        | AgentEvent::BranchSummaryEnd { .. }
         | AgentEvent::QueueChanged => {}
     }
 }

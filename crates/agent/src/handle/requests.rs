@@ -26,6 +26,9 @@ use crate::tools::UserCommand;
 /// Makes the system prompt, once the tools of extensions are known.
 pub type SystemPrompt = Box<dyn FnOnce() -> String + Send>;
 
+/// Changes settings.
+pub type ChangeSettings = Box<dyn FnOnce(&mut Settings) + Send>;
+
 /// Declares methods of the handle. Each runs its block with the agent as soon as the agent is idle.
 macro_rules! requests {
     ($(
@@ -185,6 +188,13 @@ requests! {
         agent.set_settings(settings);
         agent.secrets = secrets;
         agent.system = system;
+        Ok(())
+    };
+    /// Changes the settings, from the next turn on.
+    change_settings(change: ChangeSettings) -> () = |agent, _cancel| {
+        let mut settings = agent.settings.clone();
+        change(&mut settings);
+        agent.set_settings(settings);
         Ok(())
     };
     /// Loads extensions with `load`, now and whenever the session is replaced, and tells them that the agent starts.

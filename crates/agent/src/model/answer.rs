@@ -73,8 +73,8 @@ impl Answer {
         texts.map(|block| block.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Spells how the answer has just grown, as extensions know it; none if no block has.
-    pub(crate) fn update_json(&self, event: &AnswerEvent) -> Option<Json> {
+    /// Returns the last change of the answer as extensions and machines read it; none if no block has changed.
+    pub fn update_json(&self, event: &AnswerEvent) -> Option<Json> {
         let (index, step) = match event {
             AnswerEvent::BlockStart { index, .. } => (*index, "start"),
             AnswerEvent::BlockDelta { index, .. } => (*index, "delta"),
@@ -94,6 +94,10 @@ impl Answer {
                 update["toolCall"] = block.stored(false).unwrap_or_default();
             }
             (AnswerEvent::BlockEnd { .. }, _) => update["content"] = block.text.as_str().into(),
+            (AnswerEvent::BlockStart { .. }, BlockStart::ToolCall { id, name }) => {
+                update["id"] = id.as_str().into();
+                update["toolName"] = name.as_str().into();
+            }
             _ => {}
         }
         Some(update)

@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 /// The JSON of a branch.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct NumberedBranch {
+pub(crate) struct NumberedBranch {
     /// A reference to the tip, such as `branch:2`.
     #[serde(rename = "ref")]
     reference: String,
@@ -42,11 +42,18 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         if !args.sessions.output.json {
             return print(session, args.all, app);
         }
-        let rows = rows(session, args.all)?;
-        app.ui.json_list(rows.map(|row| {
-            row.map(|(number, row)| NumberedBranch { reference: format!("branch:{number}"), number, row })
-        }))
+        app.ui.json_list(numbered(session, args.all)?)
     })
+}
+
+/// Returns the branches with their numbers, as `--json` prints them.
+pub(crate) fn numbered(
+    session: &Session,
+    all: bool,
+) -> Result<impl Iterator<Item = Result<NumberedBranch, CommandError>>, CommandError> {
+    Ok(rows(session, all)?.map(|row| {
+        row.map(|(number, row)| NumberedBranch { reference: format!("branch:{number}"), number, row })
+    }))
 }
 
 /// Returns the branches with their numbers; the hidden ones only if `all` is true.

@@ -20,7 +20,7 @@ pub(crate) struct Args {
 /// The JSON of a label.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct LabelledEntry {
+pub(crate) struct LabelledEntry {
     #[serde(flatten)]
     label: Label,
     entry_id: EntryId,
@@ -34,14 +34,11 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 
 /// Prints the labels of a session.
 pub(super) fn list(session: &Session, is_json: bool, app: &mut App) -> Result<(), CommandError> {
+    if is_json {
+        return app.ui.json_list(rows(session));
+    }
     let texts = Texts::new(session);
     let labels = session.labels();
-    if is_json {
-        return app.ui.json_list(labels.into_iter().map(|(node, label)| {
-            let (entry_id, label) = (session.tree().id(node), label.clone());
-            Ok(LabelledEntry { label, entry_id, text: texts.of(session, node)?.1 })
-        }));
-    }
     if labels.is_empty() {
         return app.ui.tell("no labels");
     }
@@ -54,4 +51,13 @@ pub(super) fn list(session: &Session, is_json: bool, app: &mut App) -> Result<()
         Ok([(Tone::Notice, label.text.clone()), (Tone::Plain, id), set, texts.of(session, node)?])
     };
     Table::show(columns, labels.into_iter().map(row), &mut app.ui)
+}
+
+/// Returns the labels of a session.
+pub(crate) fn rows(session: &Session) -> impl Iterator<Item = Result<LabelledEntry, CommandError>> {
+    let texts = Texts::new(session);
+    session.labels().into_iter().map(move |(node, label)| {
+        let (entry_id, label) = (session.tree().id(node), label.clone());
+        Ok(LabelledEntry { label, entry_id, text: texts.of(session, node)?.1 })
+    })
 }

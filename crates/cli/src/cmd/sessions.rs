@@ -38,7 +38,7 @@ pub(crate) struct Args {
 
 /// How a list is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
+pub(crate) enum Sort {
     /// Latest activity first.
     Recent,
     /// Forks below the session they were made from.
@@ -48,7 +48,7 @@ enum Sort {
 /// A session of the list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Row {
+pub(crate) struct Row {
     #[serde(flatten)]
     session: SessionSummary,
     /// True if it lies in pi's directory although that was not asked for.
@@ -59,25 +59,8 @@ pub(super) struct Row {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let search = Search::parse(&with_dates(&args.query.join(" "), app))?;
     let cwd = app.env.cwd()?;
-    let (mut all, mut found) = (0, Vec::new());
-    for (catalog, is_pi) in [(Some(app.catalog()?), false), (app.pi_catalog(), true)] {
-        let Some(catalog) = catalog else { continue };
-        let sessions = read(list(&catalog, &cwd, args.all), app)?;
-        all += sessions.len();
-        found.extend(
-            search.find(&catalog, sessions, app).into_iter().map(|(fit, session)| (fit, session, is_pi)),
-        );
-    }
-    found.sort_by_key(|(fit, session, _)| (*fit, std::cmp::Reverse(session.modified)));
-    let rows = found.into_iter().map(|(_, session, is_pi)| Row { session, is_pi, connector: String::new() });
-    let mut rows: Vec<Row> = rows.collect();
-    match args.sort {
-        None if !search.is_empty() => {}
-        None | Some(Sort::Threaded) => rows = threaded(rows),
-        Some(Sort::Recent) => rows.sort_by_key(|row| std::cmp::Reverse(row.session.modified)),
-    }
+    let (all, rows) = find(&args.query.join(" "), args.all, args.sort, app)?;
     if all == 0 && !args.json {
         report_empty(args, &cwd, app)?;
     }
@@ -88,6 +71,35 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         true => app.ui.json_list(rows.iter().map(Ok)),
         false => print(&rows, args.all, app),
     }
+}
+
+/// Returns the number of all sessions, and those that match.
+pub(crate) fn find(
+    query: &str,
+    all_projects: bool,
+    sort: Option<Sort>,
+    app: &mut App,
+) -> Result<(usize, Vec<Row>), CommandError> {
+    let search = Search::parse(&with_dates(query, app))?;
+    let cwd = app.env.cwd()?;
+    let (mut all, mut found) = (0, Vec::new());
+    for (catalog, is_pi) in [(Some(app.catalog()?), false), (app.pi_catalog(), true)] {
+        let Some(catalog) = catalog else { continue };
+        let sessions = read(list(&catalog, &cwd, all_projects), app)?;
+        all += sessions.len();
+        found.extend(
+            search.find(&catalog, sessions, app).into_iter().map(|(fit, session)| (fit, session, is_pi)),
+        );
+    }
+    found.sort_by_key(|(fit, session, _)| (*fit, std::cmp::Reverse(session.modified)));
+    let rows = found.into_iter().map(|(_, session, is_pi)| Row { session, is_pi, connector: String::new() });
+    let mut rows: Vec<Row> = rows.collect();
+    match sort {
+        None if !search.is_empty() => {}
+        None | Some(Sort::Threaded) => rows = threaded(rows),
+        Some(Sort::Recent) => rows.sort_by_key(|row| std::cmp::Reverse(row.session.modified)),
+    }
+    Ok((all, rows))
 }
 
 fn list(catalog: &Catalog, cwd: &str, all: bool) -> Listing {

@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
             return path::list(session, &nodes, is_json, app);
         }
         if args.nested {
-            return app.ui.json_with(|ui| nested(session, ui));
+            return app.ui.json_with(|ui| session_view::write_nested(session, &mut |part| ui.raw(part)));
         }
         let options = OutlineOptions { filter: args.filter(), ..OutlineOptions::default() };
         let mut outline = Outline::new(session, options);
@@ -264,42 +264,10 @@ pub(crate) fn tone(style: RowStyle) -> Tone {
 
 /// The JSON of an entry with `--nested`, as pi gives it.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used: `nested` prints without recursion")]
+#[expect(dead_code, reason = "only its schema is used: `write_nested` needs no recursion")]
 pub(super) struct NestedEntry {
     entry: Entry,
     #[schemars(flatten)]
     label: Option<Label>,
     children: Vec<NestedEntry>,
-}
-
-/// Prints pi's shape: `{entry, children, label?, labelTimestamp?}`. The tree may be a million entries deep, so
-/// brackets are opened and closed while walking.
-fn nested(session: &Session, ui: &mut Ui) -> Result<(), CommandError> {
-    let mut open: Vec<u32> = Vec::new();
-    ui.raw(b"[")?;
-    let mut is_first = true;
-    for (node, depth) in session.tree().ordered() {
-        while open.last().is_some_and(|last| *last >= depth) {
-            open.pop();
-            ui.raw(b"]}")?;
-            is_first = false;
-        }
-        if !is_first {
-            ui.raw(b",")?;
-        }
-        let entry = session.entry_at(node)?;
-        ui.raw(b"{\"entry\":")?;
-        ui.json_part(&entry)?;
-        if let Some(label) = session.label(node) {
-            ui.raw(b",\"label\":")?;
-            ui.json_part(&label.text)?;
-            ui.raw(b",\"labelTimestamp\":")?;
-            ui.json_part(&label.set_at.to_string())?;
-        }
-        ui.raw(b",\"children\":[")?;
-        open.push(depth);
-        is_first = true;
-    }
-    ui.raw("]}".repeat(open.len()).as_bytes())?;
-    ui.raw(b"]")
 }

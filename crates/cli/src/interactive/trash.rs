@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 /// The sessions that were moved to the trash here, and their paths in it.
 #[derive(Debug, Default)]
-pub(super) struct Trash(HashMap<PathBuf, PathBuf>);
+pub(crate) struct Trash(HashMap<PathBuf, PathBuf>);
 
 impl Trash {
     /// Moves a file to the trash.
-    pub(super) fn add(&mut self, state: &Path, file: &Path) -> io::Result<()> {
+    pub(crate) fn add(&mut self, state: &Path, file: &Path) -> io::Result<()> {
         let place = free_place(state, file)?;
         move_file(file, &place)?;
         self.0.insert(file.to_path_buf(), place);
@@ -19,7 +19,7 @@ impl Trash {
     }
 
     /// Moves a file back.
-    pub(super) fn restore(&mut self, file: &Path) -> io::Result<()> {
+    pub(crate) fn restore(&mut self, file: &Path) -> io::Result<()> {
         let Some(place) = self.0.get(file) else { return Ok(()) };
         if file.exists() {
             return Err(io::ErrorKind::AlreadyExists.into());

@@ -31,7 +31,7 @@ pub(super) fn run(
     let id = appended?;
     match mode {
         Mode::Json => crate::ui::json_line(&AgentEvent::Message { id, message: message.clone() }.to_json()),
-        Mode::Text => give_text(field(&message, "output").trim_end(), app)?,
+        _ => give_text(field(&message, "output").trim_end(), app)?,
     }
     end_of(&message)
 }

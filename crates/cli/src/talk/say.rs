@@ -70,8 +70,8 @@ impl Printer {
     /// Returns the front end that prints what extensions report and show.
     fn front_end(&self) -> ExtensionFrontEnd {
         let mode = match self.mode {
-            Mode::Text => HostMode::Print,
             Mode::Json => HostMode::Json,
+            _ => HostMode::Print,
         };
         ExtensionFrontEnd::printing(mode, self.runs_command.clone())
     }
@@ -217,7 +217,7 @@ async fn submit(
 
 impl Args {
     /// Refuses names of tools and options that nobody knows.
-    fn check(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
+    pub(super) fn check(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
         self.extensions.check_flags(extended)?;
         self.check_tools(&extended.map_or_else(ToolBox::all, |extended| extended.host.tools.all()))
     }
@@ -233,7 +233,7 @@ impl Args {
         let answer = agent.read(|session| answer_since(session, before))?.unwrap_or_default();
         match self.mode {
             Mode::Json => agent.read(give_totals)?,
-            Mode::Text => give_text(&answer, app)?,
+            _ => give_text(&answer, app)?,
         }
         if said == Some(Outcome::Done) && answer.trim().is_empty() {
             ui::words("warning: the answer of the model is empty");

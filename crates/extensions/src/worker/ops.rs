@@ -63,8 +63,8 @@ fn ask(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
     let (Ok(question), Some(extension)) = (Question::deserialize(arguments), setting.extension()) else {
         return refused("no such question");
     };
-    let (asked, handle) = (setting.host.ask(extension, question), setting.handle.clone());
     let limit = milliseconds(&arguments["timeout"]);
+    let (asked, handle) = (setting.host.ask(extension, question, limit), setting.handle.clone());
     Box::pin(async move {
         if let Some(handle) = handle.upgrade() {
             handle.open_dialogs.fetch_add(1, Ordering::Relaxed);

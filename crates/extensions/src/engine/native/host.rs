@@ -13,7 +13,7 @@ use super::{Answer, count_sent, count_shown, json as spelled, said, text, unknow
 use crate::CONSOLE;
 use crate::engine::Shared;
 use crate::extension::given;
-use crate::host::{Host, HostEvent, Mode, Notice};
+use crate::host::{Host, HostEvent, Notice};
 use crate::registry::Registry;
 
 pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usize) -> Answer {
@@ -25,7 +25,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
         "info" => {
             return spelled(json!({
                 "mode": host.mode,
-                "hasUI": host.mode == Mode::Tui,
+                "hasUI": host.mode.has_ui(),
                 "cwd": host.cwd.to_string_lossy(),
                 "configDir": host.config_dir.to_string_lossy(),
                 "trusted": host.is_project_trusted,

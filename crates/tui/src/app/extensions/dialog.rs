@@ -167,7 +167,7 @@ impl App<'_> {
             return;
         }
         let Some(asked) = self.extensions.questions.pop_front() else { return };
-        let AskedQuestion { id, extension, question, answer } = asked;
+        let AskedQuestion { id, extension, question, answer, .. } = asked;
         let kind = match question {
             Asked::Select { title, options } => {
                 let (title, about) = titled(&title, "");
