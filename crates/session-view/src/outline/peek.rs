@@ -51,8 +51,8 @@ pub(super) fn call(session: &Session, answer: Node, call_id: &str) -> Result<Opt
 
 fn read_call(line: &[u8], call_id: &str) -> Option<(String, Option<Doc>)> {
     let is = |value: Option<Cursor<'_>>, text| value.is_some_and(|value| value.is_str(text));
-    own_content(line)?.items().find_map(|block| {
-        let [kind, id, name, arguments] = block.get_each(["type", "id", "name", "arguments"]);
+    let (_, blocks) = own_content(line, ["type", "id", "name", "arguments"])?;
+    blocks.into_iter().find_map(|[kind, id, name, arguments]| {
         if !is(kind, "toolCall") || !is(id, call_id) {
             return None;
         }
@@ -71,13 +71,10 @@ pub(super) fn text(session: &Session, node: Node, chars: usize) -> Result<Option
 }
 
 fn read_text(line: &[u8], chars: usize) -> Option<String> {
-    let content = own_content(line)?;
+    let (content, blocks) = own_content(line, ["type", "text"])?;
+    let texts = blocks.into_iter().filter_map(|block| block_text(block, chars));
     let mut all = String::new();
-    for text in content
-        .beginning(8 * chars)
-        .into_iter()
-        .chain(content.items().filter_map(|block| block_text(block, chars)))
-    {
+    for text in content.beginning(8 * chars).into_iter().chain(texts) {
         all.push_str(&text);
         if all.trim_start().chars().nth(chars).is_some() {
             break;
@@ -91,16 +88,19 @@ fn read_text(line: &[u8], chars: usize) -> Option<String> {
 }
 
 /// Reads the beginning of a text block.
-fn block_text(block: Cursor<'_>, chars: usize) -> Option<Cow<'_, str>> {
-    let [kind, text] = block.get_each(["type", "text"]);
+fn block_text<'d>([kind, text]: [Option<Cursor<'d>>; 2], chars: usize) -> Option<Cow<'d, str>> {
     text.filter(|_| kind.is_some_and(|kind| kind.is_str("text")))?.beginning(8 * chars)
 }
 
-/// Returns the content of the message of a line; `None` if it was copied from another branch, because rows show its origin
-/// then.
-fn own_content(line: &[u8]) -> Option<Cursor<'_>> {
-    let [content, origin] = Cursor::new(line).find([&["message", "content"], &["origin"]]);
-    content.filter(|_| origin.is_none())
+/// A content, and some members of each of its blocks.
+type Blocks<'d, const N: usize> = (Cursor<'d>, Vec<[Option<Cursor<'d>>; N]>);
+
+/// Returns the content of the message of a line, and the members `keys` of its blocks; `None` if it was copied from another
+/// branch, because rows show its origin then.
+fn own_content<'d, const N: usize>(line: &'d [u8], keys: [&str; N]) -> Option<Blocks<'d, N>> {
+    let ([origin, content], blocks) =
+        Cursor::new(line).find_with_items([&["origin"], &["message", "content"]], keys);
+    Some((content.filter(|_| origin.is_none())?, blocks))
 }
 
 #[cfg(test)]
