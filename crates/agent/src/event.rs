@@ -33,6 +33,8 @@ pub enum AgentEvent {
         index: u32,
         /// When.
         time: Timestamp,
+        /// The entry that the answer becomes.
+        entry: EntryId,
     },
     /// The model has answered, and its tools are done.
     TurnEnd {
@@ -399,7 +401,7 @@ impl AgentEvent {
     fn fields(&self) -> Json {
         match self {
             AgentEvent::AgentStart => json!({}),
-            AgentEvent::TurnStart { index, time } => {
+            AgentEvent::TurnStart { index, time, .. } => {
                 json!({"turnIndex": index, "timestamp": time.as_millis()})
             }
             AgentEvent::TurnEnd { index, message, results } => json!({

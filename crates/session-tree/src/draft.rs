@@ -29,6 +29,8 @@ pub struct Draft {
     kind: Kind,
     role: Role,
     members: Vec<(String, Value)>,
+    /// The id that the entry gets if it is free.
+    id: Option<EntryId>,
 }
 
 /// The value of a member of the entry.
@@ -162,6 +164,19 @@ pub enum NewContent {
 }
 
 impl Draft {
+    /// Gives the entry an id that [`Session::new_id`](crate::Session::new_id) returned. The entry gets another id if a
+    /// line of the file has this one by then.
+    #[must_use]
+    pub fn with_id(mut self, id: EntryId) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// Returns the id that the entry gets if it is free.
+    pub(crate) fn wanted_id(&self) -> Option<&EntryId> {
+        self.id.as_ref()
+    }
+
     /// Drafts a `message` entry. A message without a time gets that of the entry.
     ///
     /// # Errors
@@ -378,7 +393,7 @@ impl Draft {
     }
 
     fn new(kind: Kind) -> Self {
-        Draft { kind, role: Role::Other, members: Vec::new() }
+        Draft { kind, role: Role::Other, members: Vec::new(), id: None }
     }
 
     fn member(mut self, name: &str, value: Value) -> Self {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message, Role};
+use session_tree::{Draft, EntryId, Message, Role};
 
 use super::Agent;
 use super::boundary::outcome_of;
@@ -21,6 +21,8 @@ use crate::turn::Outcome;
 pub(super) struct Said {
     messages: Vec<Message>,
     turns: u32,
+    /// The entry that the answer of the model becomes, once it is asked.
+    next_answer: Option<EntryId>,
     /// The answer of the turn that is going on, and the results of its tools.
     answer: Option<(EntryId, Message)>,
     results: Vec<(EntryId, Message)>,
@@ -122,8 +124,10 @@ impl Agent {
     /// Tells that the model is asked.
     pub(super) async fn tell_turn_start(&mut self, cancel: &Cancel) {
         let (index, time) = (self.said.turns, self.session().now());
+        let entry = self.session().new_id();
         self.said.turns += 1;
-        self.announce(AgentEvent::TurnStart { index, time }, cancel).await;
+        self.said.next_answer = Some(entry.clone());
+        self.announce(AgentEvent::TurnStart { index, time, entry }, cancel).await;
     }
 
     /// Returns the entry of the answer, as long as nobody was told that its turn is over.
@@ -156,7 +160,11 @@ impl Agent {
             self.tell_of("message_start", payload, cancel).await;
         }
         let message = self.changed_at_end(message, cancel).await;
-        let id = self.when_unlocked(cancel, |session| Ok(session.append(&message)?)).await?;
+        let mut draft = Draft::try_from(&message)?;
+        if let Some(id) = self.said.next_answer.take_if(|_| is_answer) {
+            draft = draft.with_id(id);
+        }
+        let id = self.when_unlocked(cancel, |session| Ok(session.append(&draft)?)).await?;
         self.said.take(&id, &message);
         self.events.emit(AgentEvent::Message { id: id.clone(), message });
         self.tell_news(cancel).await;

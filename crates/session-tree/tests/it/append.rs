@@ -1,6 +1,6 @@
 //! Appending, moving the leaf, branching. The number at the end of a name is that of the conformance case.
 
-use session_tree::{Body, Error, KeepFrom, NewBranchSummary, NewCompaction, Position};
+use session_tree::{Body, Draft, Error, KeepFrom, NewBranchSummary, NewCompaction, Position};
 
 use crate::support::live::{
     assistant, children, context, field, in_memory, parent, path, roots, shape, user,
@@ -221,4 +221,20 @@ fn roots_stand_in_file_order() {
     let summary = session.branch_with_summary(Position::Start, summary("x")).unwrap();
     session.append_message(&user("3")).unwrap();
     assert_eq!(roots(&session), [one.as_str(), summary.as_str()]);
+}
+
+#[test]
+fn an_id_that_was_drawn_before_is_used_unless_another_entry_has_it() {
+    let mut session = in_memory();
+    let (first, second) = (session.new_id(), session.new_id());
+    let draft = |text: &str| Draft::message(&user(text)).unwrap();
+    assert_eq!(session.append(draft("1").with_id(second.clone())).unwrap(), second);
+    assert_eq!(session.append(draft("2").with_id(first.clone())).unwrap(), first);
+    let third = session.append(draft("3").with_id(first.clone())).unwrap();
+    assert!(third != first && third != second, "the id was taken");
+    let same = session.new_id();
+    let batch = [draft("4").with_id(same.clone()), draft("5").with_id(same.clone())];
+    let ids = session.append_batch(&batch).unwrap();
+    assert!(ids[0] == same && ids[1] != same);
+    assert_eq!(shape(&session).len(), 5);
 }

@@ -73,6 +73,12 @@ impl Session {
         self.append_one(InsertAt::below(parent), &new.try_into().map_err(Into::into)?)
     }
 
+    /// Returns the id of an entry that is going to be appended, for [`Draft::with_id`]: who shows a message while it grows
+    /// can name it before it is stored.
+    pub fn new_id(&mut self) -> EntryId {
+        self.free_id(&mut HashSet::new())
+    }
+
     /// Appends several entries, each below the one before, with one write.
     pub fn append_batch(&mut self, drafts: &[Draft]) -> Result<Vec<EntryId>> {
         self.append_at(InsertAt::below(self.leaf), drafts)
@@ -204,7 +210,10 @@ impl Session {
         let (mut ids, mut lines): (Vec<EntryId>, _) = (Vec::with_capacity(drafts.len()), Vec::new());
         let (spelling, mut drawn) = (self.spelling(), HashSet::new());
         for draft in drafts {
-            let id = self.free_id(&mut drawn);
+            let is_free = |id: &&EntryId| !self.index.tree.holds(id.as_str()) && !drawn.contains(*id);
+            let wanted = draft.wanted_id().filter(is_free).cloned();
+            let id = wanted.unwrap_or_else(|| self.free_id(&mut drawn));
+            drawn.insert(id.clone());
             draft.write_spelled(&mut lines, &id, ids.last().or(above.as_ref()), time, &spelling);
             ids.push(id);
         }
