@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::permission::{Decision, Mode, Permissions, Reason, Rule, Verdict, always_rule};
 use crate::shared::lock;
-use crate::tool::{Effect, Preview};
+use crate::tool::{Effect, FileChange, Preview};
 use crate::tools::ReadyCall;
 
 /// Decides which tool calls may run.
@@ -55,6 +55,8 @@ fn approval_of(verdict: &Verdict) -> Approval {
 /// A tool call that the rules do not decide about.
 #[derive(Debug)]
 pub struct ApprovalRequest {
+    /// The id of the call.
+    pub call_id: String,
     /// The name of the tool.
     pub tool: String,
     /// The arguments of the call.
@@ -63,8 +65,8 @@ pub struct ApprovalRequest {
     pub paths: Vec<PathBuf>,
     /// The effect of the call in words, in full, and the reason for asking if it is not obvious.
     pub about: String,
-    /// The change that an edit or a write would make; empty for other calls.
-    pub diff: String,
+    /// The change that an edit or a write would make; none for other calls.
+    pub change: Option<FileChange>,
     /// The rule that [`ApprovalAnswer::Always`] adds; none if that would allow too much.
     pub rule: Option<Rule>,
     answer: oneshot::Sender<ApprovalAnswer>,
@@ -82,6 +84,11 @@ pub enum ApprovalAnswer {
 }
 
 impl ApprovalRequest {
+    /// Returns the lines that an edit or a write would change; empty for other calls.
+    pub fn diff(&self) -> &str {
+        self.change.as_ref().map_or("", |change| &change.diff)
+    }
+
     /// Returns true if the answer is no longer needed: the call was stopped.
     pub fn is_over(&self) -> bool {
         self.answer.is_closed()
@@ -120,9 +127,9 @@ impl Approvals {
     }
 
     async fn ask(&self, call: &ReadyCall, reason: Reason) -> Approval {
-        let diff = match call.preview().await {
-            Preview::Nothing => String::new(),
-            Preview::Diff(diff) => diff,
+        let change = match call.preview().await {
+            Preview::Nothing => None,
+            Preview::Change(change) => Some(change),
             // A call that would change nothing needs no approval.
             Preview::Fails(output) => return Approval::No(output.all_text()),
         };
@@ -132,8 +139,9 @@ impl Approvals {
             tool: call.call.name.clone(),
             arguments: call.call.arguments.clone(),
             paths: call.place.paths.iter().map(|path| path.real().to_owned()).collect(),
+            call_id: call.call.id.clone(),
             about: about(call, &reason),
-            diff,
+            change,
             rule: rule.clone(),
             answer,
         };

@@ -78,10 +78,21 @@ pub enum Preview {
     /// The tool has nothing to show.
     #[default]
     Nothing,
-    /// The lines that would change: `+12 new`, `-12 old`, ` 13 same`.
-    Diff(String),
+    /// The change of a file.
+    Change(FileChange),
     /// The call would fail and change nothing; its output says why.
     Fails(ToolOutput),
+}
+
+/// The change that a call would make to a file, without secrets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileChange {
+    /// The content of the file; none if there is no file, or if its content is not text.
+    pub old: Option<String>,
+    /// The content that the file would have.
+    pub new: String,
+    /// The lines that would change: `+12 new`, `-12 old`, ` 13 same`.
+    pub diff: String,
 }
 
 /// Where a tool runs.

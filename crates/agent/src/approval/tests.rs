@@ -187,7 +187,9 @@ async fn a_question_shows_the_change_and_takes_a_reason() {
     let edit = json!({"path": "src/a.txt", "edits": [{"oldText": "two", "newText": "2"}]});
     let approval = world
         .ask("edit", edit.clone(), |asked| {
-            assert_eq!(asked.diff, " 1 one\n-2 two\n+2 2");
+            assert_eq!(asked.diff(), " 1 one\n-2 two\n+2 2");
+            let change = asked.change.clone().unwrap();
+            assert_eq!((change.old.as_deref(), change.new.as_str()), (Some("one\ntwo\n"), "one\n2\n"));
             assert!(asked.about.starts_with("it changes ") && asked.about.ends_with("src/a.txt"));
             assert_eq!(asked.rule.as_ref().unwrap().to_string(), "write(src/**)");
             ApprovalAnswer::No("keep the words".to_owned())
@@ -197,7 +199,8 @@ async fn a_question_shows_the_change_and_takes_a_reason() {
     let write = json!({"path": "new.txt", "content": "a\nb\n"});
     let approval = world
         .ask("write", write, |asked| {
-            assert_eq!(asked.diff, "+1 a\n+2 b");
+            assert_eq!(asked.diff(), "+1 a\n+2 b");
+            assert_eq!(asked.change.clone().unwrap().old, None);
             ApprovalAnswer::Yes
         })
         .await;

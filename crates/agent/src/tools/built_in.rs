@@ -10,7 +10,7 @@ use super::resolved::ResolvedPath;
 use super::{bash, files, work};
 use crate::model::ToolSpec;
 use crate::secrets::Protection;
-use crate::tool::{Effect, Preview, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
+use crate::tool::{Effect, FileChange, Preview, Tool, ToolCall, ToolFuture, ToolOutput, ToolPlace};
 
 /// A built-in tool.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +38,8 @@ pub(super) enum Work {
     Changes {
         /// Brings arguments, as models write them, to the shape of the schema.
         prepare: fn(Json) -> Json,
-        /// Works out the diff of a call.
-        diff: fn(&Json, &ResolvedPath, &ToolPlace) -> Result<String, ToolOutput>,
+        /// Returns the change that a call would make.
+        change: fn(&Json, &ResolvedPath, &ToolPlace) -> Result<FileChange, ToolOutput>,
         run: PathWork,
     },
     /// Runs a command line.
@@ -75,10 +75,14 @@ impl Tool for BuiltIn {
     }
 
     fn preview(&self, arguments: &Json, place: &ToolPlace) -> Preview {
-        let Work::Changes { diff, .. } = self.work else { return Preview::Nothing };
-        match judged(place).and_then(|path| diff(arguments, &path, place)) {
-            Ok(diff) if diff.is_empty() => Preview::Diff("(no change)".to_owned()),
-            Ok(diff) => Preview::Diff(place.secrets.mask(&diff).into_owned()),
+        let Work::Changes { change, .. } = self.work else { return Preview::Nothing };
+        let mask = |text: String| place.secrets.mask(&text).into_owned();
+        match judged(place).and_then(|path| change(arguments, &path, place)) {
+            Ok(FileChange { old, new, diff }) => Preview::Change(FileChange {
+                old: old.map(mask),
+                new: mask(new),
+                diff: if diff.is_empty() { "(no change)".to_owned() } else { mask(diff) },
+            }),
             Err(output) => Preview::Fails(output),
         }
     }

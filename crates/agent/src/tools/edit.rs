@@ -13,7 +13,7 @@ use super::built_in::{BuiltIn, ToolResult, Work};
 use super::files::{self, FileError};
 use super::resolved::ResolvedPath;
 use super::{diff, output};
-use crate::tool::{ToolOutput, ToolPlace};
+use crate::tool::{FileChange, ToolOutput, ToolPlace};
 
 /// The largest file that is edited.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
@@ -42,7 +42,7 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
         })
     },
     required: &["path", "edits"],
-    work: Work::Changes { prepare: canonical, diff, run: edit },
+    work: Work::Changes { prepare: canonical, change, run: edit },
 };
 
 /// A file before and after its edits.
@@ -77,8 +77,10 @@ fn canonical(mut arguments: Json) -> Json {
     arguments
 }
 
-fn diff(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<String, ToolOutput> {
-    plan(arguments, path, place).map(|planned| diff::numbered_text(&planned.old, &planned.new))
+fn change(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<FileChange, ToolOutput> {
+    let Planned { old, new, .. } = plan(arguments, path, place)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(FileChange { old: Some(text(&old)), new: text(&new), diff: diff::numbered_text(&old, &new) })
 }
 
 fn edit(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult {

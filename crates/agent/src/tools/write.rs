@@ -8,7 +8,7 @@ use super::arguments::Fields;
 use super::built_in::{BuiltIn, ToolResult, Work};
 use super::resolved::ResolvedPath;
 use super::{diff, files, output};
-use crate::tool::{ToolOutput, ToolPlace};
+use crate::tool::{FileChange, ToolOutput, ToolPlace};
 
 /// Up to this size the old content is compared with the new one.
 const COMPARED: u64 = 1024 * 1024;
@@ -25,19 +25,19 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
         })
     },
     required: &["path", "content"],
-    work: Work::Changes { prepare: std::convert::identity, diff, run: write },
+    work: Work::Changes { prepare: std::convert::identity, change, run: write },
 };
 
-fn diff(arguments: &Json, path: &ResolvedPath, _: &ToolPlace) -> Result<String, ToolOutput> {
-    let content = Fields(arguments).text("content").unwrap_or_default().as_bytes();
-    Ok(match old_text(path) {
-        None => diff::numbered_text(b"", content),
-        Some(Old::Text(old)) => diff::numbered_text(old.as_bytes(), content),
-        Some(Old::Other(size)) => {
-            let size = output::size(size);
-            format!("-  {size} that cannot be shown\n{}", diff::numbered_text(b"", content))
-        }
-    })
+fn change(arguments: &Json, path: &ResolvedPath, _: &ToolPlace) -> Result<FileChange, ToolOutput> {
+    let new = Fields(arguments).text("content").unwrap_or_default();
+    let (old, note) = match old_text(path) {
+        None => (None, String::new()),
+        Some(Old::Text(old)) => (Some(old), String::new()),
+        Some(Old::Other(size)) => (None, format!("-  {} that cannot be shown\n", output::size(size))),
+    };
+    let before = old.as_deref().unwrap_or_default();
+    let diff = note + &diff::numbered_text(before.as_bytes(), new.as_bytes());
+    Ok(FileChange { old, new: new.to_owned(), diff })
 }
 
 fn write(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult {

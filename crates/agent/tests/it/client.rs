@@ -63,7 +63,7 @@ async fn a_client_drives_a_whole_conversation() {
     let mut approvals = agent.approvals();
     let turn = agent.prompt(Submission::typed("write a note"));
     let asked = approvals.recv().await.unwrap();
-    assert_eq!((asked.tool.as_str(), asked.diff.as_str()), ("write", "+1 one"));
+    assert_eq!((asked.tool.as_str(), asked.diff()), ("write", "+1 one"));
     assert_eq!(asked.paths, [dir.path().canonicalize().unwrap().join("notes.md")]);
     asked.answer(ApprovalAnswer::Yes);
     turn.await.unwrap();

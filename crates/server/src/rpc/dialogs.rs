@@ -159,7 +159,7 @@ impl Server {
             "title": format!("Allow {}?\n{}", request.tool, request.about), "options": options,
             "approval": {
                 "toolName": request.tool, "args": request.arguments, "paths": request.paths,
-                "about": request.about, "diff": request.diff,
+                "about": request.about, "diff": request.diff(),
                 "rule": request.rule.as_ref().map(ToString::to_string),
             },
         });

@@ -85,5 +85,5 @@ fn question(request: &ApprovalRequest) -> Approval {
     answers.push(Item::new("No", ""));
     let no = Item::new("No, and", "tell the model why");
     let title = format!("May {} do this?", request.tool);
-    Approval::new(title, &request.about, &request.diff, answers, no)
+    Approval::new(title, &request.about, request.diff(), answers, no)
 }
