@@ -1,4 +1,4 @@
-//! An agent inside another program: a model of its own, a tool of its own, and a hook that has a say.
+//! Embeds an agent in a program, with a custom model, a custom tool and a hook.
 //!
 //! `cargo run -p offshoot-agent --example embed`
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
@@ -19,7 +19,7 @@ use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
 use session_tree::{Options, Role};
 
-/// A model that asks for the weather once, and then tells it.
+/// A model that calls the tool `weather` once and then answers with its result.
 #[derive(Debug)]
 struct Forecaster(ModelSpec);
 
@@ -65,7 +65,7 @@ impl Model for Forecaster {
     }
 }
 
-/// A tool that knows the weather.
+/// A tool that returns the weather.
 #[derive(Debug)]
 struct Weather;
 

@@ -37,7 +37,7 @@ impl Agent {
 
     /// Runs the items of the queue until a request ends the agent.
     async fn serve(mut self) {
-        // Also if a request panics, the queue is closed and its replies do not hang.
+        // Closes the queue even if a request panics, so that no reply hangs.
         let _close = CloseOnDrop(self.queue.clone());
         while !self.has_quit {
             self.run_next(&Cancel::new()).await;
@@ -71,8 +71,8 @@ impl Agent {
         }
     }
 
-    /// Sends a prompt and works until the model has answered. After a failure the prompts that wait are returned to the
-    /// front end: they were written for an answer that did not come.
+    /// Sends a prompt and works until the model has answered. After a failure, waiting prompts are returned to the
+    /// front end, because they were written for an answer that never came.
     pub(crate) async fn run_prompt(&mut self, submission: Submission, cancel: &Cancel) -> Result<Submitted> {
         let known = self.session().tree().len();
         let result = self.try_prompt(submission.clone(), cancel).await;
@@ -92,7 +92,7 @@ impl Agent {
 
     async fn try_prompt(&mut self, submission: Submission, cancel: &Cancel) -> Result<Submitted> {
         self.until_unlocked(cancel).await?;
-        self.keep_choice()?;
+        self.store_choice()?;
         self.submit(submission, cancel).await
     }
 }

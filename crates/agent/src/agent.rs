@@ -1,7 +1,7 @@
-//! The agent: a session, a model, tools and hooks, and the one loop that waits.
+//! The agent: a session, a model, tools and hooks, and the only loop that awaits.
 //!
-//! What is to be done comes from the [turn machine](crate::turn); this does it. The session is the only state that
-//! counts: whatever happens, the next start goes on from what is in the file.
+//! The [turn machine](crate::turn) decides the next step and this module performs it. The session is the only lasting
+//! state: after a crash the agent continues from its file.
 
 mod ask;
 mod boundary;
@@ -11,7 +11,7 @@ mod mention;
 mod lock;
 mod navigate;
 mod submit;
-mod tell;
+mod notify;
 mod wire;
 mod work;
 
@@ -78,18 +78,18 @@ pub struct Agent {
     pub(crate) events: Events,
     pub(crate) turn: Turn,
     pub(crate) queue: Queue,
-    /// What was said since the work on a prompt began.
-    said: tell::Said,
+    /// The messages appended since the work on a prompt began.
+    run_messages: notify::RunMessages,
     /// The state that handles read.
     state: Arc<Mutex<AgentState>>,
     pub(crate) commands: Vec<Arc<dyn ExtensionCommand>>,
-    /// Where the leaf was.
+    /// The earlier positions of the leaf.
     pub(crate) history: History,
     /// Loads extensions for another session.
     pub(crate) reload: Option<Reload>,
     /// True when the thread of the agent is to end.
     pub(crate) has_quit: bool,
-    /// Whether the session was imported, and no tool was called since.
+    /// True if the session was imported and no tool has been called since.
     pub(crate) is_imported: bool,
 }
 
@@ -111,7 +111,7 @@ impl Agent {
             events: Events::default(),
             turn: Turn::default(),
             queue: Queue::default(),
-            said: tell::Said::default(),
+            run_messages: notify::RunMessages::default(),
             state: Arc::default(),
             commands: Vec::new(),
             history: History::default(),
@@ -121,7 +121,7 @@ impl Agent {
         }
     }
 
-    /// Chooses the model and how hard it thinks. Nothing is written: see [`Agent::choose_model`].
+    /// Sets the model and its thinking level. Writes nothing; see [`Agent::choose_model`].
     pub fn with_model(mut self, model: Arc<dyn Model>, thinking: ThinkingLevel) -> Self {
         self.thinking = model.spec().clamp(thinking);
         self.model = Some(model);
@@ -129,26 +129,26 @@ impl Agent {
         self
     }
 
-    /// Sets what the model is told before the conversation.
+    /// Sets the system prompt.
     pub fn with_system(mut self, system: impl Into<String>) -> Self {
         self.system = system.into();
         self
     }
 
-    /// Replaces the system prompt, if there is another.
+    /// Replaces the system prompt if one is given.
     pub(crate) fn set_system(&mut self, system: Option<SystemPrompt>) {
         if let Some(system) = system {
             self.system = system();
         }
     }
 
-    /// Gives the model tools.
+    /// Sets the tools of the model.
     pub fn with_tools(self, tools: ToolBox) -> Self {
         *lock(&self.tools) = tools;
         self
     }
 
-    /// Sets who decides which tool calls may run.
+    /// Sets the approver of tool calls.
     ///
     /// Without an approver only calls that read inside the working directory run; a call that writes, runs a command or
     /// does anything else is refused. [`Mode::AllowAll`](crate::permission::Mode) allows everything that no
@@ -166,26 +166,27 @@ impl Agent {
         self.with_approver(approver)
     }
 
-    /// Sets what commands do not inherit, what tools do not open and what their output does not contain.
+    /// Sets the variables that commands do not inherit, the files that tools do not open and the texts masked in
+    /// output.
     pub fn with_secrets(mut self, secrets: Secrets) -> Self {
         self.secrets = Arc::new(secrets);
         self.publish_state();
         self
     }
 
-    /// Registers those who want to be asked and told.
+    /// Sets the handlers of events.
     pub fn with_hooks(mut self, hooks: Hooks) -> Self {
         self.hooks = hooks;
         self
     }
 
-    /// Sets how the agent behaves.
+    /// Sets the settings.
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.set_settings(settings);
         self
     }
 
-    /// Uses other settings, from the next turn on.
+    /// Replaces the settings from the next turn on.
     pub fn set_settings(&mut self, settings: Settings) {
         self.turn = Turn::new(settings.retry.clone());
         self.settings = settings;
@@ -198,12 +199,12 @@ impl Agent {
         self
     }
 
-    /// Takes the session for one step; see [`SharedSession::lock`].
+    /// Locks the session for one step; see [`SharedSession::lock`].
     pub fn session(&self) -> SessionGuard<'_> {
         self.session.lock()
     }
 
-    /// Returns the session, to be shared with extensions and with whoever draws.
+    /// Returns the session, to be shared with extensions and front ends.
     pub fn shared_session(&self) -> SharedSession {
         self.session.clone()
     }
@@ -213,7 +214,7 @@ impl Agent {
         self.model.as_ref()
     }
 
-    /// Returns how hard the model thinks.
+    /// Returns the thinking level.
     pub fn thinking(&self) -> ThinkingLevel {
         self.thinking
     }
@@ -263,7 +264,7 @@ impl Agent {
                 }
             }
         }
-        self.tell_news(cancel).await;
+        self.notify_new_entries(cancel).await;
         let is_elsewhere = {
             let now = self.session();
             now.header().id() != session || !continues_from(&now, from.as_ref())
@@ -274,11 +275,11 @@ impl Agent {
         self.queue.end_job(outer);
     }
 
-    /// Sends messages and works until the model has answered, failed for good, or somebody stopped it.
+    /// Sends messages and works until the model has answered, has failed for good, or the work is cancelled.
     ///
     /// # Errors
     ///
-    /// [`AgentError::NoModel`], and whatever the session refuses; what was appended before stays.
+    /// [`AgentError::NoModel`], and the errors of the session. Entries appended before the error stay.
     pub async fn prompt(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
         if self.model.is_none() {
             return Err(AgentError::NoModel);
@@ -286,20 +287,20 @@ impl Agent {
         self.until_unlocked(cancel).await?;
         self.watch_context(cancel).await?;
         let for_now = self.queue.take(Delivery::NextTurn, QueueMode::All);
-        messages.extend(self.heard(for_now, cancel).await);
+        messages.extend(self.run_input_hooks(for_now, cancel).await);
         self.events.emit(AgentEvent::AgentStart);
         let outcome = self.run_until_settled(messages, cancel).await;
-        self.tell_end_of_work(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_work_end(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
+        self.notify_new_entries(cancel).await;
         outcome
     }
 
-    /// Works until nobody, and no extension, has anything more to say.
+    /// Runs turns until no message is waiting and no extension asks for another one.
     async fn run_until_settled(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
         loop {
-            self.tell_of("agent_start", || json!({}), cancel).await;
+            self.notify_with("agent_start", || json!({}), cancel).await;
             let outcome = self.run_to_the_end(messages, cancel).await;
-            self.tell_end_of_run(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
+            self.notify_run_end(outcome.as_ref().unwrap_or(&Outcome::Aborted), cancel).await;
             let outcome = outcome?;
             if !self.before_settle(&outcome, cancel).await? {
                 return Ok(outcome);
@@ -311,7 +312,7 @@ impl Agent {
         }
     }
 
-    /// Works until nobody has anything more to say.
+    /// Runs turns until no message is waiting.
     async fn run_to_the_end(&mut self, mut messages: Vec<Message>, cancel: &Cancel) -> Result<Outcome> {
         loop {
             self.queue.begin_turn(cancel);
@@ -320,12 +321,12 @@ impl Agent {
                 self.run(Input::Begin(messages), cancel).instrument(info_span!("turn", session)).await;
             self.queue.end_turn();
             if outcome.is_err() {
-                // The machine waits for an answer that will not come.
+                // The machine still waits for an answer that will not come.
                 self.turn.step(Input::Aborted(Vec::new()));
             }
             let outcome = outcome?;
             self.append_after_turn(cancel).await?;
-            // Somebody may have sent something while the turn ended.
+            // A message may have been queued while the turn ended.
             messages = match outcome {
                 Outcome::Done => self.take_due(Moment::AfterAnswer, cancel).await,
                 Outcome::Aborted | Outcome::Failed(_) => Vec::new(),
@@ -336,7 +337,7 @@ impl Agent {
         }
     }
 
-    /// Does what the machine says until the turn is over.
+    /// Performs the effects of the machine until the turn is over.
     async fn run(&mut self, first: Input, cancel: &Cancel) -> Result<Outcome> {
         let mut effects = VecDeque::from(self.turn.step(first));
         while let Some(effect) = effects.pop_front() {
@@ -379,8 +380,8 @@ impl Agent {
         Ok(Outcome::Done)
     }
 
-    /// Ends a turn of the model, and takes the messages that wait for this moment. They stay in the queue, where they can
-    /// be taken back, until there is room for them.
+    /// Ends one answer of the model and takes the messages that wait for this moment. They stay in the queue, where
+    /// they can be taken back, until the context has room for them.
     async fn take_waiting(&mut self, moment: Moment, cancel: &Cancel) -> Result<Input> {
         let wants_more = self.end_turn(cancel).await?;
         let is_asked = moment == Moment::AfterTools;
@@ -408,7 +409,7 @@ impl Agent {
                     break;
                 }
                 self.events.emit(AgentEvent::QueueChanged);
-                let messages = self.heard(taken, cancel).await;
+                let messages = self.run_input_hooks(taken, cancel).await;
                 if !messages.is_empty() {
                     return messages;
                 }
@@ -417,10 +418,10 @@ impl Agent {
         Vec::new()
     }
 
-    /// Appends what was to wait for the end of the turn.
+    /// Appends the messages that wait for the end of the turn.
     async fn append_after_turn(&mut self, cancel: &Cancel) -> Result<()> {
         let taken = self.queue.take(Delivery::AfterTurn, QueueMode::All);
-        for message in self.heard(taken, cancel).await {
+        for message in self.run_input_hooks(taken, cancel).await {
             self.append(message, cancel).await?;
         }
         Ok(())

@@ -21,7 +21,7 @@ pub trait Approver: fmt::Debug + Send + Sync {
     fn approve<'a>(&'a self, call: &'a ReadyCall) -> ApprovalFuture<'a>;
 }
 
-/// A decision that may have to wait for the user.
+/// A decision that may wait for the user.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Approval> + Send + 'a>>;
 
 /// Whether a tool call may run.
@@ -33,14 +33,14 @@ pub enum Approval {
     No(String),
 }
 
-/// Rules without a user: a call that they do not allow is refused.
+/// Rules without a user: calls that they do not allow are refused.
 impl Approver for Permissions {
     fn approve<'a>(&'a self, call: &'a ReadyCall) -> ApprovalFuture<'a> {
         Box::pin(std::future::ready(approval_of(&self.judge_call(call))))
     }
 }
 
-/// Decides about a call of an agent that has no approver: reading inside the working directory is allowed.
+/// Decides about a call if no approver is set: reading inside the working directory is allowed.
 pub(crate) fn without_approver(call: &ReadyCall) -> Approval {
     approval_of(&Permissions::new(Mode::DenyAsking).judge_call(call))
 }
@@ -101,8 +101,7 @@ impl ApprovalRequest {
     }
 }
 
-/// The rules about tool calls, and the front end that is asked about the calls that they do not decide about. Clones
-/// share both.
+/// The rules about tool calls, and the front end that decides about the other calls. Clones share both.
 #[derive(Clone, Default)]
 pub(crate) struct Approvals {
     permissions: Arc<Mutex<Permissions>>,
@@ -110,14 +109,14 @@ pub(crate) struct Approvals {
 }
 
 impl Approvals {
-    /// Sends requests here from now on.
+    /// Registers the receiver of all further requests.
     pub(crate) fn register(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
         let (send, receive) = mpsc::unbounded_channel();
         *lock(&self.front_end) = Some(send);
         receive
     }
 
-    /// Sends a request; false if no front end takes it.
+    /// Sends a request. Returns false if no front end receives it.
     fn send(&self, request: ApprovalRequest) -> bool {
         lock(&self.front_end).as_ref().is_some_and(|sender| sender.send(request).is_ok())
     }
@@ -130,7 +129,7 @@ impl Approvals {
         let change = match call.preview().await {
             Preview::Nothing => None,
             Preview::Change(change) => Some(change),
-            // A call that would change nothing needs no approval.
+            // A call that fails anyway needs no approval.
             Preview::Fails(output) => return Approval::No(output.all_text()),
         };
         let rule = self.rule(call, &reason);
@@ -161,9 +160,10 @@ impl Approvals {
         }
     }
 
-    /// Returns the rule that would allow this call and similar ones; none if the user would still be asked.
+    /// Returns the rule that would allow this call and similar ones. Returns `None` if the user would still be asked.
     fn rule(&self, call: &ReadyCall, reason: &Reason) -> Option<Rule> {
-        // A call that is shown because of its provenance is allowed already; places of secrets are asked about each time.
+        // Calls shown because of their provenance are already allowed; paths that may hold secrets are asked about each
+        // time.
         let rule = always_rule(call)
             .filter(|_| !matches!(reason, Reason::Provenance(_) | Reason::OpensSecrets(_)))?;
         let mut permissions = self.permissions().clone();

@@ -1,40 +1,40 @@
-//! Stopping work that takes long.
+//! A token that cancels long work.
 
 use tokio_util::sync::CancellationToken;
 
-/// A handle with which somebody can stop work, and with which work sees that it should stop.
+/// A token that cancels work, and that work checks.
 ///
-/// Clones share one fate.
+/// Clones are cancelled together.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(CancellationToken);
 
 impl Cancel {
-    /// Makes a handle that nobody has used yet.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Stops the work.
+    /// Cancels the work.
     pub fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// Tells whether the work should stop.
+    /// Returns true if the work is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// Waits until the work should stop.
+    /// Waits until the work is cancelled.
     pub async fn cancelled(&self) {
         self.0.cancelled().await;
     }
 
-    /// Makes a handle that is stopped together with this one, but can be stopped alone.
+    /// Creates a token that is cancelled together with this one, and can also be cancelled alone.
     pub fn child(&self) -> Self {
         Cancel(self.0.child_token())
     }
 
-    /// Waits for `work`, or until it should stop: then the work is dropped and there is no result.
+    /// Waits for `work`. On cancellation drops it and returns `None`.
     pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;

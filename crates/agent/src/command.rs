@@ -1,10 +1,10 @@
-//! The commands of the agent: what people, scripts and extensions ask for beside prompts.
+//! The commands of the agent: everything besides prompts that users, scripts and extensions request.
 //!
 //! request -> **plan** -> (hooks, model, review) -> **apply**
 //!
-//! A plan is a value: it can be shown, tested and thrown away, and making one changes nothing. Applying asks
-//! extensions first. What is cancelled, stopped or fails has changed nothing. Where things are in the tree and what is
-//! copied is the engine's business; nothing here draws, reads keys or changes the files that a conversation is about.
+//! A plan is a value: it can be shown, tested and dropped, and making one changes nothing. Applying it runs the hooks
+//! first. A command that is cancelled or fails has changed nothing. The engine decides which entries are moved to or
+//! copied; this module never draws, reads keys or changes files of the project.
 
 mod cherry_pick;
 mod export_branch;
@@ -32,26 +32,26 @@ pub(crate) use moves::is_picked_or_merged;
 pub use moves::{History, MoveRequest, Pop, PopRequest};
 pub use replace::{Import, NewRequest, Reload, ReloadFuture, Replaced, Replacement};
 
-/// What came of a command that somebody may stop.
+/// The result of a command that can be cancelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied<T> {
-    /// It is done.
+    /// The command is done.
     Done(T),
-    /// Somebody did not want it; nothing changed.
+    /// The command was cancelled; nothing changed.
     Cancelled(CancelledBy),
 }
 
-/// Who did not want a command to be done.
+/// The origin of a cancellation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CancelledBy {
-    /// The person.
+    /// The user.
     User,
-    /// The named extension.
+    /// The extension of this name.
     Hook(String),
 }
 
 impl<T> Applied<T> {
-    /// Makes something else of what was done.
+    /// Maps the result of a completed command.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Applied<U> {
         match self {
             Applied::Done(done) => Applied::Done(change(done)),
@@ -59,7 +59,7 @@ impl<T> Applied<T> {
         }
     }
 
-    /// Returns what was done, if it was.
+    /// Returns the result of a completed command.
     pub fn done(self) -> Option<T> {
         match self {
             Applied::Done(done) => Some(done),
@@ -67,7 +67,7 @@ impl<T> Applied<T> {
         }
     }
 
-    /// Returns who did not want it, if somebody did not.
+    /// Returns the origin of the cancellation, if the command was cancelled.
     pub fn cancelled_by(&self) -> Option<&CancelledBy> {
         match self {
             Applied::Done(_) => None,
@@ -76,7 +76,7 @@ impl<T> Applied<T> {
     }
 }
 
-/// The session that a plan was made for. Forks keep the ids of entries, so an id alone does not tell.
+/// The session that a plan was made for. Forks keep the ids of entries, so an id alone does not identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlannedIn(String);
 
@@ -101,20 +101,20 @@ pub(crate) fn resolve(session: &Session, reference: &str, previous: Option<&Entr
 }
 
 impl Agent {
-    /// Finds the entry that a reference names; `-` is where the leaf was before the last move.
+    /// Finds the entry that a reference names; `-` is the previous position of the leaf.
     pub fn resolve(&self, reference: &str) -> Result<Node> {
         let previous = self.history.behind().last().and_then(Option::as_ref);
         resolve(&self.session(), reference, previous)
     }
 
-    /// Returns where the leaf was.
+    /// Returns the earlier positions of the leaf.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Makes the position of the leaf durable, if a reader of the file would find another one.
+    /// Writes the position of the leaf to the file, if a reader would find another one.
     ///
-    /// A move writes nothing by itself: front ends call this some seconds after the last one, and before they stop.
+    /// A move alone writes nothing: front ends call this some seconds after the last move, and before they quit.
     pub fn keep_position(&mut self) -> Result<Option<EntryId>> {
         Ok(self.session().mark_leaf()?)
     }
@@ -132,14 +132,14 @@ impl Agent {
         Ok(Some(model.spec().context_window.saturating_sub(used)))
     }
 
-    /// Tells whoever watches which extensions failed.
+    /// Reports failed extensions to subscribers.
     pub(crate) fn report_hook_failures(&self) {
         for failure in self.hooks.take_failures() {
             self.events.emit(AgentEvent::HookFailed(failure));
         }
     }
 
-    /// Asks extensions before something is done.
+    /// Runs the hook before a command.
     pub(crate) async fn gate(
         &self,
         event: &'static str,
@@ -160,7 +160,7 @@ impl Agent {
         })
     }
 
-    /// Takes the entries that extensions want to be appended too; those that cannot be are reported and left out.
+    /// Returns the entries that extensions want to append as well. Invalid ones are reported and skipped.
     pub(crate) fn extra_entries(&self, gate: &Gate, event: &str) -> Vec<Draft> {
         let wanted = gate.get("extraEntries").and_then(Json::as_array).into_iter().flatten();
         let mut drafts = Vec::new();
@@ -197,11 +197,11 @@ pub(crate) fn entries_json(session: &Session, nodes: &[Node]) -> Result<Vec<Json
     Ok(entries)
 }
 
-/// Reads an entry that an extension wants: its own state, or a message of its own.
+/// Parses an entry of an extension: custom state or a custom message.
 fn extra_entry(value: &Json) -> std::result::Result<Draft, String> {
     let draft = Draft::parse(value.to_string()).map_err(|error| error.to_string())?;
     match draft.kind() {
         Kind::Custom | Kind::CustomMessage => Ok(draft),
-        kind => Err(format!("`{}` is no entry of an extension", kind.name().unwrap_or("?"))),
+        kind => Err(format!("`{}` is not an entry of an extension", kind.name().unwrap_or("?"))),
     }
 }

@@ -1,4 +1,4 @@
-//! The event stream of an agent: everything that happens, in order, for any number of subscribers.
+//! The event stream of an agent, in order, for any number of subscribers.
 
 mod log;
 
@@ -21,104 +21,105 @@ use crate::shared::{Source, lock};
 use crate::tool::{ToolCall, ToolOutput};
 use crate::turn::Outcome;
 
-/// Something that happened.
+/// An event of the agent.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum AgentEvent {
-    /// Work on a prompt begins.
+    /// Work on a prompt starts.
     AgentStart,
-    /// The model is asked.
+    /// A request to the model starts.
     TurnStart {
-        /// How often it was asked before, for this prompt.
+        /// The number of earlier requests for this prompt.
         index: u32,
-        /// When.
+        /// The time.
         time: Timestamp,
         /// The entry that the answer becomes.
         entry: EntryId,
     },
-    /// The model has answered, and its tools are done.
+    /// The model has answered and its tools have finished.
     TurnEnd {
-        /// How often it was asked before, for this prompt.
+        /// The number of earlier requests for this prompt.
         index: u32,
         /// The answer.
         message: Message,
         /// The results of its tools.
         results: Vec<Message>,
     },
-    /// An answer grows.
+    /// A part of an answer.
     Answer(AnswerEvent),
-    /// A message is in the session.
+    /// A message was appended.
     Message {
         /// Its entry.
         id: EntryId,
         /// The message.
         message: Message,
     },
-    /// A tool begins.
+    /// A tool starts.
     ToolStart(ToolCall),
-    /// A tool has something to show.
+    /// A running tool has output.
     ToolUpdate {
-        /// The call.
+        /// The id of the call.
         call_id: String,
-        /// What it has so far.
+        /// The output so far.
         output: ToolOutput,
     },
-    /// A tool call may not run: permissions, a person or an extension refused it.
+    /// A tool call was refused by permissions, the user or an extension.
     ToolRefused {
         /// The call.
         call: ToolCall,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A tool is done.
+    /// A tool has finished.
     ToolEnd {
         /// The call.
         call: ToolCall,
-        /// What came of it.
+        /// The output.
         output: ToolOutput,
     },
-    /// It is waited before the model is asked again.
+    /// The agent waits before it sends a request again.
     RetryStart {
-        /// Which attempt comes next, from one.
+        /// The number of the next attempt, from 1.
         attempt: u32,
-        /// How long it is waited.
+        /// The time to wait.
         delay: Duration,
-        /// Why.
+        /// The error of the last attempt.
         error: ModelError,
     },
-    /// Another program holds the lock of the session file. The append is tried again until the lock is free.
+    /// Another program holds the lock of the session file. The append is retried until the lock is free.
     SessionLocked {
         /// The session file.
         path: PathBuf,
         /// The process that holds the lock, if the system reports it.
         holder: Option<LockHolder>,
     },
-    /// The context is being compacted.
+    /// A compaction starts.
     CompactionStart {
-        /// Why: `manual`, `threshold` or `overflow`.
+        /// The reason: `manual`, `threshold` or `overflow`.
         reason: &'static str,
     },
-    /// The compaction is over.
+    /// A compaction has ended.
     CompactionEnd {
-        /// Why it was begun.
+        /// The reason of the compaction.
         reason: &'static str,
-        /// The compaction, if there is one.
+        /// The compaction, if it succeeded.
         entry: Option<EntryId>,
-        /// Why there is none; no text if it was cancelled.
+        /// The error; empty if the compaction was cancelled.
         error: Option<String>,
-        /// Why the summary is worse than usual: it is incomplete, or no model made it.
+        /// The reason why the summary is incomplete or not written by a model.
         warning: Option<String>,
     },
     /// An extension failed.
     HookFailed(HookFailure),
-    /// Work on a prompt is over.
+    /// The work on a prompt is over.
     AgentEnd(Outcome),
     /// A prompt or a request of an extension failed.
     Failed {
         /// The error.
         error: Arc<AgentError>,
     },
-    /// Prompts that were not sent: the work before them failed or was stopped. A front end puts them back into its editor.
+    /// Prompts were not sent because the work before them failed or was cancelled. A front end puts them back into its
+    /// editor.
     Returned {
         /// The prompts, oldest first.
         prompts: Vec<Submission>,
@@ -130,12 +131,12 @@ pub enum AgentEvent {
         /// The level.
         level: ThinkingLevel,
     },
-    /// The session has another name.
+    /// The name of the session has changed.
     NameChanged {
         /// The name; none if it was removed.
         name: Option<String>,
     },
-    /// An entry has another label.
+    /// The label of an entry has changed.
     LabelChanged {
         /// The entry.
         entry: EntryId,
@@ -147,29 +148,29 @@ pub enum AgentEvent {
         /// The entry.
         id: EntryId,
     },
-    /// A model begins to summarise the branch that the leaf is about to leave.
+    /// A model starts to summarise the branch that the leaf leaves.
     BranchSummaryStart,
-    /// The summary of a branch is written, was stopped, or failed.
+    /// The summary of a branch was written, cancelled, or failed.
     BranchSummaryEnd {
-        /// True if it was stopped.
+        /// True if it was cancelled.
         aborted: bool,
-        /// Why there is none, if it failed.
+        /// The error, if it failed.
         error: Option<String>,
     },
-    /// Another session took the place of the one before.
+    /// The session was replaced.
     SessionReplaced {
-        /// Why: `new`, `resume` or `fork`.
+        /// The reason: `new`, `resume` or `fork`.
         reason: &'static str,
-        /// The file of the session before.
+        /// The file of the previous session.
         previous_file: Option<PathBuf>,
     },
-    /// The leaf was moved, or another session was opened. An append that follows the leaf is no move.
+    /// The leaf was moved, or another session was opened. An append is not a move.
     PositionChanged {
-        /// The id of the session before.
+        /// The id of the previous session.
         session: String,
-        /// The leaf before.
+        /// The previous leaf.
         from: Option<EntryId>,
-        /// The one who moved it.
+        /// The source of the move.
         by: Source,
     },
 }
@@ -211,7 +212,7 @@ impl Window {
     }
 }
 
-/// A subscriber, which stays until it returns false.
+/// A subscriber. It is removed when it returns false.
 type Subscriber = Box<dyn FnMut(&Event) -> bool + Send>;
 
 impl Events {
@@ -232,8 +233,8 @@ impl Events {
         Subscription { receive, window: None }
     }
 
-    /// Subscribes to all events from now on. The agent waits while `max` events are unread; meanwhile the output of a
-    /// tool so far is skipped, because its next state contains it.
+    /// Subscribes to all events from now on. The agent waits while `max` events are unread. Then
+    /// partial output of tools is skipped, because the next update contains it.
     pub fn subscribe_within(&self, max: usize) -> Subscription {
         let (send, receive) = mpsc::unbounded_channel();
         let window = Arc::new(Window { unread: AtomicUsize::new(0), max });
@@ -269,7 +270,7 @@ impl Events {
         lock(&self.0.subscribers).push(Box::new(subscriber));
     }
 
-    /// Sends an event to all subscribers. An event that a subscriber causes follows the one that it receives.
+    /// Sends an event to all subscribers. Events that a subscriber emits are delivered after the current one.
     pub(crate) fn emit(&self, event: AgentEvent) {
         log::log(&event);
         {
@@ -277,7 +278,7 @@ impl Events {
             let seq = self.0.next_seq.fetch_add(1, Ordering::Relaxed);
             pending.push_back(Event { seq, event });
         }
-        // Whoever delivers already delivers this event, too.
+        // If another call is delivering, it delivers this event too.
         while !lock(&self.0.pending).is_empty()
             && let Ok(mut subscribers) = self.0.subscribers.try_lock()
         {
@@ -309,14 +310,14 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Waits for the next event; none when the agent has ended.
+    /// Waits for the next event. Returns `None` when the agent has ended.
     pub async fn next(&mut self) -> Option<Event> {
         let event = self.receive.recv().await;
         self.note_read();
         event
     }
 
-    /// Returns the next event if there is one already.
+    /// Returns the next event if it is already there.
     pub fn try_next(&mut self) -> Option<Event> {
         let event = self.receive.try_recv().ok()?;
         self.note_read();
@@ -340,7 +341,7 @@ impl Drop for Subscription {
 }
 
 impl AgentEvent {
-    /// Returns the name under which extensions and machines know the event.
+    /// Returns the name of the event for extensions and programs.
     pub fn name(&self) -> &'static str {
         match self {
             AgentEvent::AgentStart => "agent_start",
@@ -372,8 +373,7 @@ impl AgentEvent {
         }
     }
 
-    /// Returns the event as JSON. `answer` is the answer so far, which the event may add to: the parts of an answer are
-    /// named after what it consists of.
+    /// Returns the event as JSON. `answer` is the answer so far; the event is added to it and named after its block.
     pub fn to_json_in(&self, answer: &mut Answer) -> Json {
         let mut json = self.to_json();
         match self {
@@ -433,7 +433,7 @@ impl AgentEvent {
                 "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
             }),
             AgentEvent::Answer(AnswerEvent::End { stop }) => json!({"stopReason": stop.name()}),
-            // The step of a block is known only to the answer.
+            // Only the answer has the position of a block.
             AgentEvent::Answer(_) => json!({}),
             AgentEvent::Message { id, message } => {
                 json!({"entryId": id.as_str(), "message": message.value().to_serde()})
@@ -478,7 +478,7 @@ fn output_json(output: &ToolOutput) -> Json {
     json!({"content": output.content, "details": output.details})
 }
 
-/// Returns the name under which extensions and machines know that an answer grows.
+/// Returns the name of a part of an answer for extensions and programs.
 pub(crate) fn answer_name(event: &AnswerEvent) -> &'static str {
     match event {
         AnswerEvent::Begin { .. } => "message_start",

@@ -20,7 +20,7 @@ pub type CompletionFuture<'a> = Pin<Box<dyn Future<Output = Vec<String>> + Send 
 
 /// A command that is not part of the agent.
 pub trait ExtensionCommand: std::fmt::Debug + Send + Sync {
-    /// Returns its name, without a slash.
+    /// Returns the name without a slash.
     fn name(&self) -> &str;
 
     /// Returns a description of one line.
@@ -28,12 +28,12 @@ pub trait ExtensionCommand: std::fmt::Debug + Send + Sync {
         ""
     }
 
-    /// Returns completions of its arguments.
+    /// Returns completions of the arguments.
     fn complete<'a>(&'a self, _prefix: &'a str) -> CompletionFuture<'a> {
         Box::pin(std::future::ready(Vec::new()))
     }
 
-    /// Runs it. What takes the whole agent is wished for through the handle, and granted while the command waits.
+    /// Runs the command. Requests sent through the handle run while the command waits for their replies.
     fn run<'a>(&'a self, arguments: &'a str, agent: &'a AgentHandle, cancel: &'a Cancel)
     -> CommandFuture<'a>;
 }
@@ -58,9 +58,9 @@ impl From<Hooks> for ExtensionBundle {
 pub enum CommandRun {
     /// No command has this name.
     Unknown,
-    /// It ran; the text that it returned is the next prompt.
+    /// The command ran. The text that it returned is the next prompt.
     Done(Option<String>),
-    /// It failed.
+    /// The command failed.
     Failed(String),
 }
 
@@ -91,14 +91,14 @@ impl Agent {
         let prompt = match self.run_extension_command(name, arguments, cancel).await {
             CommandRun::Unknown => format!("/{line}"),
             CommandRun::Done(Some(prompt)) => prompt,
-            // The failure has been reported.
+            // The failure is already reported.
             CommandRun::Done(None) | CommandRun::Failed(_) => return Ok(()),
         };
         let message = Message::user(&prompt).with_time(self.session().now());
         self.prompt(vec![message], cancel).await.map(drop)
     }
 
-    /// Runs a registered command, and the tasks that it requests while it runs.
+    /// Runs a registered command, and the requests that it sends while it runs.
     pub async fn run_extension_command(
         &mut self,
         name: &str,

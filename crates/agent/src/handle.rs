@@ -1,7 +1,7 @@
-//! The handle of an agent: the one way in which front ends, extensions and embedding programs use it.
+//! The handle of an agent, used by front ends, extensions and embedding programs.
 //!
-//! Prompts and requests go through the queue, and each request has a reply. Small changes, such as a label,
-//! are made at once, even during a turn. Everything that happens is in the event stream.
+//! Prompts and requests go through the queue, and each request has a reply. Small changes, such as a label, are made at
+//! once, even during a turn. The event stream reports everything that happens.
 
 mod requests;
 
@@ -31,27 +31,27 @@ use crate::settings::Settings;
 use crate::shared::{SessionGuard, SharedSession, Source, lock};
 use crate::tools::ToolBox;
 
-/// A message of an extension: the model reads it, people see it in its own colours.
+/// A message of an extension, which is part of the context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CustomMessage {
-    /// Which extension means what by it.
+    /// The type, chosen by the extension.
     pub custom_type: String,
     /// A text, or a list of text and image blocks.
     pub content: Json,
-    /// Whether people see it.
+    /// True if the user sees it.
     pub display: bool,
-    /// What only the extension reads.
+    /// Data for the extension only.
     pub details: Option<Json>,
 }
 
 impl CustomMessage {
-    /// Makes a message that people see.
+    /// Creates a message that the user sees.
     pub fn text(custom_type: impl Into<String>, text: impl Into<String>) -> Self {
         let content = Json::String(text.into());
         CustomMessage { custom_type: custom_type.into(), content, display: true, details: None }
     }
 
-    /// Reads a message as extensions spell it.
+    /// Parses a message as extensions write it.
     pub(crate) fn read(value: &Json) -> Option<Self> {
         Some(CustomMessage {
             custom_type: value["customType"].as_str()?.to_owned(),
@@ -61,7 +61,7 @@ impl CustomMessage {
         })
     }
 
-    /// Spells it as a message of a conversation.
+    /// Converts it to a message of a session.
     pub(crate) fn to_message(&self, time: Timestamp) -> Result<Message> {
         let message = Message::custom(&self.custom_type, self.content.clone()).display(self.display);
         let message = message.details(self.details.clone()).build().with_time(time);
@@ -70,25 +70,25 @@ impl CustomMessage {
     }
 }
 
-/// How a message of an extension is sent.
+/// The options of sending a custom message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SendOptions {
-    /// Whether the model is to answer; if not given, it does if it is answering already.
+    /// True if the model shall answer. The default is to answer only during a turn.
     pub trigger_turn: Option<bool>,
-    /// When it is sent if a turn is going on; [`Delivery::NextTurn`] lets it wait in any case.
+    /// The delivery during a turn. [`Delivery::NextTurn`] always waits.
     pub deliver_as: Option<Delivery>,
 }
 
-/// What came of sending something.
+/// The result of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sent {
-    /// It is in the session.
+    /// The message was appended.
     Appended(EntryId),
-    /// It waits for a turn.
+    /// The message waits in the queue.
     Queued,
 }
 
-/// The state of an agent that every front end shows.
+/// The state of an agent that front ends show.
 #[derive(Debug, Clone, Default)]
 pub struct AgentState {
     /// The model.
@@ -101,7 +101,7 @@ pub struct AgentState {
     pub previous: Option<EntryId>,
     /// The files that tools do not open, and the texts that are masked.
     pub secrets: Arc<Secrets>,
-    /// How much of a branch the model can be told.
+    /// How much of a branch fits into a summary request.
     pub branch_summary: BranchSummarySettings,
     /// The settings.
     pub settings: Settings,
@@ -109,7 +109,7 @@ pub struct AgentState {
 
 /// The reply to a request.
 ///
-/// A reply need not be awaited: the request runs in any case.
+/// The request runs even if its reply is not awaited.
 #[derive(Debug)]
 pub struct Reply<T> {
     reply: oneshot::Receiver<Result<T>>,
@@ -117,12 +117,12 @@ pub struct Reply<T> {
 }
 
 impl<T> Reply<T> {
-    /// Returns a handle that stops the request.
+    /// Returns a token that cancels the request.
     pub fn canceller(&self) -> Cancel {
         self.cancel.clone()
     }
 
-    /// Waits for the reply. If `cancel` is cancelled first, the request is stopped.
+    /// Waits for the reply. Cancels the request if `cancel` is cancelled first.
     pub async fn unless(mut self, cancel: &Cancel) -> Result<T> {
         tokio::select! {
             biased;
@@ -141,13 +141,13 @@ impl<T> Future for Reply<T> {
     }
 }
 
-/// Keeps the prompts in the queue waiting until it is dropped.
+/// Blocks the prompts in the queue until it is dropped.
 #[derive(Debug)]
 pub struct QueueHold(
     #[expect(dead_code, reason = "the agent notices when it is dropped")] oneshot::Sender<()>,
 );
 
-/// The handle of an agent; clones are handles of the same agent.
+/// The handle of an agent. Clones share the agent.
 #[derive(Debug, Clone)]
 pub struct AgentHandle {
     pub(crate) session: SharedSession,
@@ -169,7 +169,7 @@ impl AgentHandle {
         self.session.lock_as(self.source)
     }
 
-    /// Reads the session, for one step.
+    /// Runs a function on the session.
     pub fn read<T>(&self, read: impl FnOnce(&Session) -> T) -> T {
         read(&self.session())
     }
@@ -203,8 +203,8 @@ impl AgentHandle {
         Ok(if session.is_saved() { session.catch_up()? } else { Vec::new() })
     }
 
-    /// In a read-only session, moves the leaf to an entry below it. Returns the length of the path before the move; none
-    /// if nothing was moved.
+    /// In a read-only session, moves the leaf to an entry below it. Returns the previous length of the path, or `None`
+    /// if the leaf did not move.
     pub fn follow(&self, entry: &EntryId) -> Option<usize> {
         let mut session = self.session();
         let (leaf, node) = (session.leaf()?, session.node(entry.as_str()).ok()?);
@@ -215,17 +215,17 @@ impl AgentHandle {
         session.branch(entry.as_str()).ok().map(|()| known)
     }
 
-    /// Replaces the session by one that only reads the same file.
+    /// Replaces the session by a read-only one on the same file.
     pub fn watch_only(&self, session: Session) {
         drop(self.session.replace(session));
     }
 
-    /// Changes the session, for one step. Extensions see the entries that this appends.
+    /// Runs a function that changes the session. Extensions see the appended entries.
     pub fn change<T>(&self, change: impl FnOnce(&mut Session) -> T) -> T {
         change(&mut self.session())
     }
 
-    /// Writes the session to its file, also if it has no message yet, and syncs it.
+    /// Writes the session to its file and syncs it, even if it has no message yet.
     pub fn save(&self) -> Result<()> {
         let mut session = self.session();
         session.save()?;
@@ -241,17 +241,17 @@ impl AgentHandle {
         lock(&self.state)
     }
 
-    /// Registers as the front end that approves tool calls, in place of the one before.
+    /// Registers as the front end that approves tool calls, replacing the previous one.
     pub fn approvals(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
         self.approvals.register()
     }
 
-    /// Returns the rules about tool calls that are in effect.
+    /// Returns the rules about tool calls.
     pub fn rules(&self) -> Vec<Rule> {
         self.approvals.permissions().rules.clone()
     }
 
-    /// Revokes a rule that allows calls. Returns false if it is not in effect.
+    /// Revokes a rule that allows calls. Returns false if there is no such rule.
     pub fn revoke(&self, rule: &Rule) -> bool {
         let rules = &mut self.approvals.permissions().rules;
         let known = rules.len();
@@ -269,53 +269,53 @@ impl AgentHandle {
         self.events.subscribe_within(max)
     }
 
-    /// Returns true if neither a turn nor a request runs.
+    /// Returns true if neither a turn nor a request is running.
     pub fn is_idle(&self) -> bool {
         !self.queue.is_busy()
     }
 
-    /// Returns true while a turn runs.
+    /// Returns true while a turn is running.
     pub fn has_turn(&self) -> bool {
         self.queue.has_turn()
     }
 
-    /// Returns true if messages wait for the turn that runs, or for its end.
+    /// Returns true if messages wait for the current turn or for its end.
     pub fn has_waiting(&self) -> bool {
         self.queue.has_waiting()
     }
 
-    /// Returns the prompts and requests of the user that wait.
+    /// Returns the waiting prompts and requests of the user.
     pub fn queue(&self) -> Vec<Queued> {
         self.queue.list()
     }
 
-    /// Queues a prompt: it steers the turn that runs, or follows it. An idle agent begins a turn.
+    /// Queues a prompt, which steers or follows the current turn. If the agent is idle, a turn starts.
     pub fn queue_prompt(&self, submission: Submission, delivery: Delivery) {
         self.queue.add_prompt(delivery, submission);
         self.events.emit(AgentEvent::QueueChanged);
     }
 
-    /// Empties the queue: returns the prompts and commands of the user, and drops the requests that the queue shows.
-    /// Their replies are [`AgentError::Dropped`].
+    /// Empties the queue. Returns the prompts and commands of the user, and drops the shown requests, whose replies
+    /// become [`AgentError::Dropped`].
     pub fn take_back(&self) -> Vec<Submission> {
         let prompts = self.queue.take_back();
         self.events.emit(AgentEvent::QueueChanged);
         prompts
     }
 
-    /// Stops the turn or the request that runs.
+    /// Cancels the current turn or request.
     pub fn abort(&self) {
         self.queue.abort();
     }
 
-    /// Sends a message of an extension.
+    /// Sends a custom message.
     ///
-    /// While a turn goes on, it is sent after the tools that run now, unless the options say otherwise. While none
-    /// does, it is appended at once, and the model answers if the options say so.
+    /// During a turn it is sent after the running tools, unless the options say otherwise. Otherwise it is appended at
+    /// once, and the model answers if the options request it.
     ///
     /// # Errors
     ///
-    /// [`session_tree::Error::Invalid`] if its content is neither a text nor a list of blocks.
+    /// [`session_tree::Error::Invalid`] if the content is neither a text nor a list of blocks.
     pub fn send_message(&self, message: &CustomMessage, options: SendOptions) -> Result<Sent> {
         let spelled = message.to_message(self.session().now())?;
         if options.deliver_as == Some(Delivery::NextTurn) {
@@ -332,7 +332,7 @@ impl AgentHandle {
         self.keep(spelled).map(Sent::Appended)
     }
 
-    /// Appends a message, and tells whoever watches.
+    /// Appends a message and emits an event.
     fn keep(&self, message: Message) -> Result<EntryId> {
         let mut session = self.session();
         let id = session.append(&message)?;
@@ -342,7 +342,7 @@ impl AgentHandle {
         Ok(id)
     }
 
-    /// Appends a message of an extension; no model is asked because of it.
+    /// Appends a custom message without starting a turn.
     pub(crate) fn append_message(&self, message: &CustomMessage) -> Result<EntryId> {
         let spelled = message.to_message(self.session().now())?;
         self.keep(spelled)
@@ -370,12 +370,12 @@ impl AgentHandle {
         Ok(Sent::Queued)
     }
 
-    /// Begins a turn with a custom message.
+    /// Starts a turn with a custom message.
     fn begin_turn(&self, message: Message) {
         self.try_when_idle(move |agent, cancel| Box::pin(agent.submit_message(message, cancel)));
     }
 
-    /// Runs a job as soon as the agent is idle. Its error is an event.
+    /// Runs a job when the agent is idle. An error becomes an event.
     fn try_when_idle(
         &self,
         run: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>>
@@ -391,12 +391,12 @@ impl AgentHandle {
         });
     }
 
-    /// Gives the model other tools, from the next request on, also while a turn goes on.
+    /// Replaces the tools of the model from the next request on, even during a turn.
     pub fn set_tools(&self, tools: ToolBox) {
         *lock(&self.tools) = tools;
     }
 
-    /// Appends state of an extension; it never reaches a model.
+    /// Appends state of an extension, which is not part of the context.
     pub fn append_entry(&self, custom_type: &str, data: Option<&Json>) -> Result<EntryId> {
         let mut session = self.session();
         let id = session.append_custom_entry(custom_type, data)?;
@@ -406,7 +406,7 @@ impl AgentHandle {
         Ok(id)
     }
 
-    /// Makes sure that what was appended is on the disk, unless a turn goes on: it does so itself, again and again.
+    /// Syncs appended entries to disk. A running turn syncs by itself.
     fn settle(&self, session: &mut Session) -> Result<()> {
         if !self.has_turn() {
             session.sync()?;
@@ -414,7 +414,7 @@ impl AgentHandle {
         Ok(())
     }
 
-    /// Labels an entry, or takes its label off.
+    /// Labels an entry or removes its label.
     pub fn set_label(&self, target: &str, label: Option<&str>) -> Result<EntryId> {
         let mut session = self.session();
         let node = session.node(target)?;
@@ -428,7 +428,7 @@ impl AgentHandle {
         self.events.emit(AgentEvent::LabelChanged { entry: target.clone(), label: label.clone() });
         self.when_idle(move |agent, cancel| {
             Box::pin(async move {
-                agent.tell_label(&target, label.as_deref(), previous.as_deref(), cancel).await;
+                agent.notify_label(&target, label.as_deref(), previous.as_deref(), cancel).await;
             })
         });
         Ok(id)
@@ -439,17 +439,17 @@ impl AgentHandle {
         let mut session = self.session();
         let id = session.append_session_info(name)?;
         session.sync()?;
-        // As it is spelled in the file, which may differ from what was asked for.
+        // The stored name may differ from the requested one.
         let name = session.name().map(str::to_owned);
         drop(session);
         self.events.emit(AgentEvent::NameChanged { name: name.clone() });
         self.when_idle(move |agent, cancel| {
-            Box::pin(async move { agent.tell_name(name.as_deref(), cancel).await })
+            Box::pin(async move { agent.notify_name(name.as_deref(), cancel).await })
         });
         Ok(id)
     }
 
-    /// Runs a job as soon as the agent is idle. It is not shown in the queue.
+    /// Runs a job when the agent is idle. The queue does not show it.
     pub(crate) fn when_idle(
         &self,
         run: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> JobFuture<'a> + Send + 'static,
@@ -457,7 +457,7 @@ impl AgentHandle {
         self.add_job(None, Cancel::new(), run);
     }
 
-    /// Waits in the queue, under a text. Until the hold is dropped, the prompts behind it wait and requests still run.
+    /// Waits in the queue under a text. Until the hold is dropped, later prompts wait but requests run.
     pub fn hold(&self, text: QueueText) -> Reply<QueueHold> {
         let (send, reply) = oneshot::channel();
         let cancel = Cancel::new();
@@ -489,7 +489,7 @@ impl AgentHandle {
         self.queue.add_job(Job { text, source: self.source, cancel, run: Box::new(run) });
     }
 
-    /// Runs a request as soon as the agent is idle, and replies with its result.
+    /// Runs a request when the agent is idle, and replies with its result.
     pub(crate) fn request<T: Send + 'static>(
         &self,
         run: impl for<'a> FnOnce(&'a mut Agent, &'a Cancel) -> Pin<Box<dyn Future<Output = Result<T>> + 'a>>
@@ -500,7 +500,7 @@ impl AgentHandle {
         let cancel = Cancel::new();
         self.add_job(None, cancel.clone(), move |agent, cancel| {
             Box::pin(async move {
-                // The sender of the request need not wait for the reply.
+                // The receiver of the reply may be gone.
                 drop(send.send(run(agent, cancel).await));
             })
         });

@@ -2,8 +2,8 @@
 //!
 //! agent -> **hooks** (table of events, combined answers) -> handlers
 //!
-//! Events and payloads have the shape that extensions see; [`events`] lists them. A handler that fails is reported and
-//! passed over; it never stops the agent. Only a failing guard counts as one that says no.
+//! Events and payloads have the shape that extensions see; [`events`] lists them. A failed handler is reported and
+//! skipped, and never stops the agent. Only the failure of a guard blocks the action.
 
 mod combine;
 pub mod events;
@@ -28,22 +28,21 @@ pub trait Handler: Send + Sync {
     /// Returns the name for messages to the user.
     fn name(&self) -> &str;
 
-    /// Returns true if the handler has a listener for an event. Events have their current names here.
+    /// Returns true if the handler listens to an event, given its current name.
     fn wants(&self, event: &str) -> bool;
 
-    /// Returns the listeners for an event, in the order in which they are asked. Their answers are combined like those
-    /// of several handlers.
+    /// Returns the listeners of an event in calling order. Their answers are combined like those of several handlers.
     fn listeners(&self, event: &str) -> Vec<u64> {
         if self.wants(event) { vec![0] } else { Vec::new() }
     }
 
-    /// Returns true if the handler assembles an answer from its parts. Then `message_update` comes without `message`,
-    /// the answer so far: repeating it with every part takes time that grows with its square.
+    /// Returns true if the handler assembles an answer from its parts. `message_update` then comes without `message`,
+    /// the answer so far: repeating it with every part takes quadratic time.
     fn assembles_answers(&self) -> bool {
         false
     }
 
-    /// Calls all listeners. The answer is an object, or null for none; an error is reported and counts as none.
+    /// Calls all listeners. The answer is an object or null. An error is reported and counts as null.
     fn call<'a>(&'a self, event: &'a str, payload: &'a Json, cancel: &'a Cancel) -> HookFuture<'a>;
 
     /// Calls one listener.
@@ -69,7 +68,7 @@ pub struct HookFailure {
     pub message: String,
 }
 
-/// All handlers, in the order in which they were registered.
+/// All handlers in the order of registration.
 #[derive(Clone, Default)]
 pub struct Hooks {
     handlers: Vec<Arc<dyn Handler>>,
@@ -77,12 +76,12 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// Makes a set without handlers.
+    /// Creates a set without handlers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Registers a handler behind those that are there.
+    /// Registers a handler after the existing ones.
     pub fn register(&mut self, handler: Arc<dyn Handler>) {
         self.handlers.push(handler);
     }
@@ -109,7 +108,7 @@ impl Hooks {
         self.register(Arc::new(Function { name, event, older_name, call: Box::new(call) }));
     }
 
-    /// Returns true if any handler wants an event; if not, its payload need not be made.
+    /// Returns true if any handler listens to an event. If not, its payload need not be built.
     pub fn wants(&self, event: &str) -> bool {
         self.handlers.iter().any(|handler| handler.wants(event))
     }
@@ -119,14 +118,14 @@ impl Hooks {
         std::mem::take(&mut *lock(&self.failures))
     }
 
-    /// Returns all listeners of an event with their handlers, in the order in which they are asked.
+    /// Returns all listeners of an event with their handlers, in calling order.
     fn listeners<'h>(&'h self, event: &'h str) -> impl Iterator<Item = (&'h dyn Handler, u64)> {
         self.handlers.iter().flat_map(move |handler| {
             handler.listeners(event).into_iter().map(|listener| (&**handler, listener))
         })
     }
 
-    /// Stores that a handler failed, or that its answer cannot be used.
+    /// Stores the failure of a handler, or an answer that cannot be used.
     pub(crate) fn report(&self, handler: &str, event: &str, message: String) {
         let failure = HookFailure { handler: handler.to_owned(), event: event.to_owned(), message };
         lock(&self.failures).push(failure);

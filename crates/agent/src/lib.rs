@@ -1,4 +1,4 @@
-//! A coding agent on a session tree, without a terminal and without a network of its own.
+//! A coding agent on a session tree, without a terminal and without a network client.
 //!
 //! context -> **request** -> [`Model`](model::Model) -> events -> **answer** -> draft -> entry
 //!

@@ -1,4 +1,4 @@
-//! Models: what the agent asks of them, what they answer, and how that becomes a message.
+//! Models: requests, streamed answers, and the messages made from them.
 //!
 //! [`Request`] -> [`Model`] -> [`AnswerEvent`]s -> [`Answer`] -> message
 //!
@@ -19,17 +19,17 @@ pub use answer::Answer;
 pub(crate) use answer::MALFORMED_ARGUMENTS;
 pub use error::ModelError;
 pub use event::{AnswerEvent, BlockEnd, BlockStart, StopReason, Usage};
-pub use request::{Headers, Request, Tap, TapFuture, ToolSpec};
+pub use request::{Headers, ObserverFuture, Request, ToolSpec, WireObserver};
 pub use spec::{ModelSpec, Price, ThinkingLevel};
 
-/// The events of an answer, in order. After an error nothing more comes.
+/// The events of an answer, in order. The stream ends after an error.
 pub type AnswerStream = Pin<Box<dyn Stream<Item = Result<AnswerEvent, ModelError>> + Send>>;
 
 /// A model that answers requests.
 pub trait Model: fmt::Debug + Send + Sync {
-    /// Returns what is known about the model.
+    /// Returns the description of the model.
     fn spec(&self) -> &ModelSpec;
 
-    /// Starts an answer. Nothing happens before the stream is polled; dropping it ends the request.
+    /// Starts an answer. Nothing is sent until the stream is polled. Dropping it cancels the request.
     fn answer(&self, request: Request) -> AnswerStream;
 }

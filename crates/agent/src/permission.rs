@@ -1,12 +1,13 @@
-//! Whether a tool call may run: rules of the user, and what happens without one.
+//! Permissions of tool calls: the rules of the user and the defaults.
 //!
-//! (tool, [`Effect`], working directory) -> **[`Verdict`]** -> run it, ask somebody, or refuse
+//! (tool, [`Effect`], working directory) -> **[`Verdict`]** -> run, ask the user, or refuse
 //!
-//! Uses `rule` (what users write) and `command` (what a command line runs). Looks at the disk to follow links,
-//! and changes nothing.
+//! Uses `rule` (the rules users write) and `command` (the commands of a shell line). Reads links from the disk and
+//! changes nothing.
 //!
-//! Calls are judged by what they say they do: what a permitted command does is not seen. A tool opens the file that was
-//! judged, or fails if links have changed since then. Rules help the user to pay attention; they do not confine a process.
+//! A call is judged by its declared effect; the effects of a permitted command are not observed. A tool opens the file
+//! that was judged, or fails if links have changed since then. Rules help the user to pay attention; they do not
+//! confine a process.
 
 mod command;
 mod rule;
@@ -25,14 +26,14 @@ use crate::secrets::{Protection, Secrets};
 use crate::tool::Effect;
 use crate::tools::{ReadyCall, ResolvedPath, is_own_output};
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
-    /// It may run.
+    /// The call may run.
     Allow,
-    /// Somebody must be asked.
+    /// The user must be asked.
     Ask,
-    /// It must not run.
+    /// The call must not run.
     Deny,
 }
 
@@ -46,24 +47,24 @@ impl fmt::Display for Decision {
     }
 }
 
-/// What happens to calls that somebody must be asked about.
+/// How to handle calls that need the user's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Somebody is there: ask.
+    /// Ask the user.
     #[default]
     AskFor,
-    /// Nobody wants to be asked: what no rule denies may run.
+    /// Allow everything that no rule denies.
     AllowAll,
-    /// Nobody can be asked, as in print mode: refuse.
+    /// Refuse, because there is no user to ask, as in print mode.
     DenyAsking,
 }
 
-/// Why the next calls of tools deserve a closer look: the model has just read what may come from strangers.
+/// The reason to show the next tool call to the user: the model has just read text that may come from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProvenanceWarning {
-    /// The session was imported, and no tool was called since.
+    /// The session was imported, and no tool has been called since.
     Imported,
-    /// Another branch was merged or a part of it picked, and no tool was called since.
+    /// Entries of another branch were merged or picked, and no tool has been called since.
     PickedOrMerged,
 }
 
@@ -78,49 +79,49 @@ impl fmt::Display for ProvenanceWarning {
     }
 }
 
-/// A decision, and why.
+/// A decision and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// What becomes of the call.
+    /// The decision.
     pub decision: Decision,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why a call may run, must be asked about, or must not run.
+/// The reason of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A rule says so.
+    /// A rule matches.
     Rule(Rule),
-    /// A rule may concern something below a directory, or a command that cannot be read before it runs.
+    /// A rule may match something below a directory, or a command that is only known when it runs.
     MayConcern(Rule),
-    /// It reads only inside the working directory.
+    /// The call reads only inside the working directory.
     ReadsInside,
-    /// It reads something outside the working directory.
+    /// The call reads outside the working directory.
     ReadsOutside(PathBuf),
-    /// It reads the output of an earlier command.
+    /// The call reads the output of an earlier command.
     ReadsOwnOutput,
-    /// It changes a file.
+    /// The call changes a file.
     Writes(PathBuf),
-    /// It runs a command.
+    /// The call runs a command.
     Runs(String),
-    /// It does something else.
+    /// The call does something else.
     Other(String),
-    /// A path leads nowhere, as links in a circle do.
+    /// A path cannot be resolved, for instance because its links form a circle.
     BadPath(PathBuf),
-    /// It opens a file that holds our own credentials.
+    /// The call opens a file with offshoot's own credentials.
     OpensCredentials(PathBuf),
-    /// It opens a file in a well-known place of secrets.
+    /// The call opens a file in a well-known place of secrets.
     OpensSecrets(PathBuf),
-    /// It changes a file of a git directory, such as a hook, which git runs.
+    /// The call changes a file of a git directory, such as a hook, which git runs.
     ChangesGit(PathBuf),
-    /// It would be allowed, but deserves a closer look.
+    /// The call would be allowed, but the user should look at it.
     Provenance(ProvenanceWarning),
-    /// Somebody should be asked, but everything is allowed.
+    /// The call needs approval, but everything is allowed.
     EverythingAllowed(Box<Reason>),
-    /// Somebody should be asked, but nobody is there.
-    NobodyToAsk(Box<Reason>),
+    /// The call needs approval, but there is no user to ask.
+    NoUser(Box<Reason>),
 }
 
 impl fmt::Display for Reason {
@@ -142,36 +143,36 @@ impl fmt::Display for Reason {
             Reason::ChangesGit(path) => write!(f, "it changes {} in a git directory", path.display()),
             Reason::Provenance(provenance) => provenance.fmt(f),
             Reason::EverythingAllowed(reason) => write!(f, "everything is allowed ({reason})"),
-            Reason::NobodyToAsk(reason) => write!(f, "nobody can be asked ({reason})"),
+            Reason::NoUser(reason) => write!(f, "there is no user to ask ({reason})"),
         }
     }
 }
 
-/// The rules by which calls are judged.
+/// The rules about tool calls.
 ///
-/// A rule that denies beats one that asks, which beats one that allows; their order does not matter. Where no rule
-/// fits: reading inside the working directory is allowed; reading outside, writing and running are asked about.
+/// A rule that denies beats one that asks, which beats one that allows; their order does not matter. If no rule
+/// matches, reading inside the working directory is allowed, and reading outside, writing and running ask the user.
 ///
-/// Files that hold our own credentials are always denied. Well-known places of secrets are asked about, unless a rule
-/// that allows names the place itself: `read(~/.ssh/config)` does, `read` and `read(~/**)` do not. The same holds for
+/// Files with offshoot's own credentials are always denied. Well-known places of secrets ask the user, unless an
+/// allowing rule names the place itself: `read(~/.ssh/config)` does, `read` and `read(~/**)` do not. The same holds for
 /// writing into `.git`, where hooks are.
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
-    /// What the user wants.
+    /// The rules of the user.
     pub rules: Vec<Rule>,
-    /// What happens to calls that somebody must be asked about.
+    /// How to handle calls that need approval.
     pub mode: Mode,
-    /// The files that are denied or asked about whatever the rules allow.
+    /// The files that are denied or asked about regardless of the rules.
     pub secrets: Arc<Secrets>,
 }
 
 impl Permissions {
-    /// Makes permissions without rules.
+    /// Creates permissions without rules.
     pub fn new(mode: Mode) -> Self {
         Permissions { rules: Vec::new(), mode, secrets: Arc::default() }
     }
 
-    /// Reads rules as settings hold them, such as `bash(cargo *)`, `write(src/**)`, `read`.
+    /// Parses rules as settings store them, such as `bash(cargo *)`, `write(src/**)`, `read`.
     pub fn parse<'a>(
         mode: Mode,
         rules: impl IntoIterator<Item = (Decision, &'a str)>,
@@ -180,9 +181,7 @@ impl Permissions {
         Ok(Permissions { rules: rules.collect::<Result<_, _>>()?, ..Permissions::new(mode) })
     }
 
-    /// Judges a call of `tool` that would have this effect, with relative paths from `cwd`.
-    ///
-    /// Looks at the disk to follow links.
+    /// Judges a call of `tool` with this effect. Relative paths start at `cwd`. Reads links from the disk.
     pub fn judge(&self, tool: &str, effect: &Effect, cwd: &Path) -> Verdict {
         let resolve = |path: &PathBuf| ResolvedPath::new(cwd, path).map_err(|_| path.clone());
         match effect.paths().iter().map(resolve).collect::<Result<Vec<ResolvedPath>, PathBuf>>() {
@@ -218,7 +217,7 @@ impl Permissions {
         }
     }
 
-    /// Judges every path; the strictest verdict counts.
+    /// Judges every path. The strictest verdict wins.
     fn judge_paths(
         &self,
         tool: &str,
@@ -231,7 +230,7 @@ impl Permissions {
         strictest.unwrap_or_else(|| self.judge_one(tool, effect, &Target::Nothing, place))
     }
 
-    /// Judges a file: by the rules, unless it is protected.
+    /// Judges a file by its protection, otherwise by the rules.
     fn judge_file(&self, tool: &str, effect: &Effect, file: &ResolvedPath, place: &ResolvedPath) -> Verdict {
         let protected = self.protected(effect, file.real());
         let verdict = self.judge_one(tool, effect, &Target::Path(file), place);
@@ -245,8 +244,8 @@ impl Permissions {
         }
     }
 
-    /// Judges a command: by the rules, unless one of its words names a protected file. A best effort: a shell can put a
-    /// path together in many ways.
+    /// Judges a command by the rules, unless one of its words names a protected file. Best effort: a shell can build a
+    /// path in many ways.
     fn judge_command(&self, tool: &str, effect: &Effect, place: &ResolvedPath) -> Verdict {
         let target = Target::of(effect);
         let verdict = self.judge_one(tool, effect, &target, place);
@@ -263,7 +262,7 @@ impl Permissions {
         }
     }
 
-    /// Judges a file by its protection; none if it has none.
+    /// Judges a file by its protection. Returns `None` if it is not protected.
     fn protected(&self, effect: &Effect, real: &Path) -> Option<Verdict> {
         let path = real.to_owned();
         let (decision, reason) = match self.secrets.protection(real) {
@@ -299,7 +298,7 @@ impl Permissions {
                 reason: Reason::EverythingAllowed(Box::new(verdict.reason)),
             },
             (Decision::Ask, Mode::DenyAsking) => {
-                Verdict { decision: Decision::Deny, reason: Reason::NobodyToAsk(Box::new(verdict.reason)) }
+                Verdict { decision: Decision::Deny, reason: Reason::NoUser(Box::new(verdict.reason)) }
             }
             (Decision::Ask, Mode::AskFor) | (Decision::Allow | Decision::Deny, _) => verdict,
         }
@@ -310,7 +309,7 @@ fn allowed_by(rule: &Rule) -> Verdict {
     Verdict { decision: Decision::Allow, reason: Reason::Rule(rule.clone()) }
 }
 
-/// What a rule that asks or denies makes of a target; that it may fit is enough to ask.
+/// Returns the verdict of a rule that asks or denies. A possible match asks the user.
 fn restricted_by(rule: &Rule, found: Match) -> Option<Verdict> {
     match found {
         Match::No => None,

@@ -1,7 +1,7 @@
 //! The queue: all work that waits for an agent.
 //!
-//! Prompts and messages wait for a turn, jobs wait until the agent is idle. A front end shows this list, and Esc puts the
-//! prompts in it back into the editor. A prompt and its attachments are one item.
+//! Prompts and messages wait for a turn, jobs until the agent is idle. Front ends show the queue, and Esc moves its
+//! prompts back into the editor. A prompt and its attachments are one item.
 
 use std::fmt;
 use std::pin::Pin;
@@ -18,11 +18,11 @@ use crate::turn::QueueMode;
 /// The time at which a queued message is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// After the tools that run now.
+    /// After the running tools.
     Steer,
     /// When the model has answered.
     FollowUp,
-    /// When the turn is over; the model is not asked because of it.
+    /// When the turn is over, without asking the model.
     AfterTurn,
     /// With the next prompt.
     NextTurn,
@@ -40,11 +40,11 @@ impl Delivery {
 pub struct Queued {
     /// The prompt, or the description of the job.
     pub text: String,
-    /// The time at which a prompt is sent; none for a job.
+    /// The delivery of a prompt; none for a job.
     pub delivery: Option<Delivery>,
 }
 
-/// The queue of an agent; clones share it.
+/// The queue of an agent. Clones share it.
 #[derive(Clone, Default)]
 pub struct Queue(Arc<Inner>);
 
@@ -57,12 +57,12 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    /// Stops the turn that takes messages; none while no turn runs.
+    /// Cancels the current turn; none while no turn is running.
     turn: Option<Cancel>,
-    /// Stops the job that runs; none while the agent is idle.
+    /// Cancels the current job; none while the agent is idle.
     job: Option<Cancel>,
     items: Vec<Item>,
-    /// True when the agent has ended; nothing is queued then.
+    /// True when the agent has ended. Nothing is queued any longer.
     is_closed: bool,
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum QueuedMessage {
 /// The text of a job in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueueText {
-    /// A command that the user typed. It goes back into the editor if it is taken back.
+    /// A command that the user typed. It returns to the editor if it is taken back.
     Typed(String),
     /// A description of the job.
     Description(String),
@@ -99,10 +99,10 @@ impl QueueText {
 
 /// Work that needs the whole agent.
 pub(crate) struct Job {
-    /// The text that is shown while the job waits; none for one that is not shown.
+    /// The text to show while the job waits; none to hide it.
     pub(crate) text: Option<QueueText>,
     pub(crate) source: Source,
-    /// Stops the job.
+    /// Cancels the job.
     pub(crate) cancel: Cancel,
     pub(crate) run: Box<JobFn>,
 }
@@ -129,7 +129,7 @@ impl Queue {
         self.add(Item::Message(QueuedMessage::Custom(message), delivery));
     }
 
-    /// Queues a custom message for the turn that runs; returns it if none runs.
+    /// Queues a custom message for the current turn. Returns it if there is no turn.
     pub(crate) fn add_to_turn(&self, delivery: Delivery, message: Message) -> Result<(), Message> {
         let mut state = self.state();
         if state.turn.is_none() {
@@ -152,11 +152,11 @@ impl Queue {
         }
     }
 
-    /// Drops everything that waits, and everything that is queued later.
+    /// Drops all items, and all that are queued later.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         (state.is_closed, state.turn, state.job) = (true, None, None);
-        // Dropping a job may run code that looks at the queue.
+        // Dropping a job may run code that uses the queue.
         let items = std::mem::take(&mut state.items);
         drop(state);
         drop(items);
@@ -173,7 +173,7 @@ impl Queue {
         state.items.extract_if(.., |item| item.is_typed_prompt()).filter_map(Item::into_typed).collect()
     }
 
-    /// Removes the prompts and jobs of the user. Returns the prompts and the commands that were typed.
+    /// Removes the prompts and jobs of the user. Returns the prompts and the typed commands.
     pub(crate) fn take_back(&self) -> Vec<Submission> {
         let is_of_user = |item: &mut Item| match item {
             Item::Message(..) => item.is_typed_prompt(),
@@ -182,29 +182,29 @@ impl Queue {
         self.state().items.extract_if(.., is_of_user).filter_map(Item::into_typed).collect()
     }
 
-    /// Returns true while a turn runs.
+    /// Returns true while a turn is running.
     pub fn has_turn(&self) -> bool {
         self.state().turn.is_some()
     }
 
-    /// Returns true while a turn or a job runs.
+    /// Returns true while a turn or a job is running.
     pub fn is_busy(&self) -> bool {
         let state = self.state();
         state.turn.is_some() || state.job.is_some()
     }
 
-    /// Returns true if messages wait for the turn that runs, or for its end.
+    /// Returns true if messages wait for the current turn or for its end.
     pub fn has_waiting(&self) -> bool {
         let is_waiting = |delivery| delivery != Delivery::NextTurn;
         self.state().items.iter().filter_map(Item::delivery).any(is_waiting)
     }
 
-    /// Returns true if messages wait that the model is to answer.
+    /// Returns true if messages wait for an answer of the model.
     pub(crate) fn has_unanswered(&self) -> bool {
         self.state().items.iter().filter_map(Item::delivery).any(Delivery::is_answered)
     }
 
-    /// Returns the messages that wait for the turn that runs, or for its end.
+    /// Returns the messages that wait for the current turn or for its end.
     pub(crate) fn waiting(&self) -> Vec<QueuedMessage> {
         let state = self.state();
         let with = |is_answered| {
@@ -220,7 +220,7 @@ impl Queue {
         with(true).chain(with(false)).collect()
     }
 
-    /// Stops the turn or the job that runs.
+    /// Cancels the current turn or job.
     pub fn abort(&self) {
         let state = self.state();
         state.turn.iter().chain(&state.job).for_each(Cancel::cancel);
@@ -230,7 +230,7 @@ impl Queue {
         self.state().turn = Some(cancel.clone());
     }
 
-    /// Ends the turn; the items stay.
+    /// Ends the turn. The items stay.
     pub(crate) fn end_turn(&self) {
         self.state().turn = None;
     }
@@ -265,7 +265,7 @@ impl Queue {
         self.state().items.extract_if(.., is_taken).filter_map(Item::into_message).collect()
     }
 
-    /// Waits until `take` finds something.
+    /// Waits until `take` returns an item.
     async fn until<T>(&self, take: impl Fn(&Self) -> Option<T>) -> T {
         loop {
             let arrived = self.0.arrived.notified();

@@ -17,7 +17,7 @@ use self::mask::Mask;
 use crate::tool::ToolOutput;
 use crate::tools::paths;
 
-/// Words that mark a credential wherever they stand in a name.
+/// Words that mark a credential anywhere in a name.
 const CREDENTIAL_WORDS: &str =
     "apikey credential credentials passphrase passwd password secret secrets token authtoken bearer jwt";
 
@@ -56,7 +56,7 @@ fn has_password(value: &str) -> bool {
     user.and_then(|user| user.split_once(':')).is_some_and(|(_, password)| !password.is_empty())
 }
 
-/// Splits a name into lower-case words, at everything that is no letter or digit and before a capital in camel case.
+/// Splits a name into lower-case words, at all characters except letters and digits and before a capital in camel case.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_lower = false;
@@ -75,10 +75,10 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Secrets of the user: what commands do not inherit, what tools do not open, what no output contains.
+/// The secrets of the user: variables hidden from commands, files closed to tools, texts masked in output.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
-    /// Files that hold our own credentials; they need not exist.
+    /// Files with offshoot's own credentials; they need not exist.
     credential_files: Vec<PathBuf>,
     private_files: Vec<PathBuf>,
     mask: Mask,
@@ -91,12 +91,13 @@ pub struct Secrets {
 pub(crate) enum Protection {
     /// No tool may open it.
     Denied,
-    /// The user is asked, whatever rule allows it.
+    /// The user is asked, regardless of allowing rules.
     Asked,
 }
 
 impl Secrets {
-    /// Withholds what looks like a credential, and protects well-known places of secrets.
+    /// Creates the default: variables that look like credentials are withheld, well-known places of secrets are
+    /// protected.
     pub fn new() -> Self {
         Self::default()
     }
@@ -132,31 +133,31 @@ impl Secrets {
         self
     }
 
-    /// Passes these environment variables to commands, whatever they look like.
+    /// Passes these environment variables to commands, even if they look like credentials.
     #[must_use]
     pub fn passing(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.passed.extend(names);
         self
     }
 
-    /// Tells whether commands do not inherit the environment variable of this name.
+    /// Returns true if commands do not inherit the environment variable of this name.
     pub fn withholds(&self, name: &str) -> bool {
         let is_listed = |names: &[String]| names.iter().any(|listed| listed == name);
         !is_listed(&self.passed) && (is_listed(&self.withheld) || is_credential_name(name))
     }
 
-    /// Tells the same of a variable and its value: a URL with a password is withheld too.
+    /// Returns true if commands do not inherit this variable. A URL with a password is withheld too.
     pub fn withholds_variable(&self, name: &str, value: &str) -> bool {
         let is_passed = self.passed.iter().any(|passed| passed == name);
         !is_passed && (self.withholds(name) || has_password(value))
     }
 
-    /// Returns a text without the values of keys.
+    /// Masks the values of keys in a text.
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.mask.apply(text)
     }
 
-    /// Removes the values of keys from the output of a tool.
+    /// Masks the values of keys in the output of a tool.
     pub(crate) fn mask_output(&self, output: &mut ToolOutput) {
         let values = output.content.iter_mut().chain(&mut output.details);
         values.for_each(|value| self.mask.apply_to_json(value));
@@ -178,7 +179,7 @@ impl Secrets {
         self.guard().protection(real, None)
     }
 
-    /// Looks the protected files up on the disk once, for a walk through many files.
+    /// Looks up the protected files on disk once, for a walk through many files.
     pub(crate) fn guard(&self) -> FileGuard {
         let mut asked = self.private_files.clone();
         asked.extend(places::in_home());
@@ -190,7 +191,7 @@ impl Secrets {
     }
 }
 
-/// The protected files as they are on the disk now.
+/// The protected files that exist on disk.
 #[derive(Debug)]
 pub(crate) struct FileGuard {
     denied: Vec<PathBuf>,
@@ -200,7 +201,7 @@ pub(crate) struct FileGuard {
 }
 
 impl FileGuard {
-    /// Returns how a file is protected, by its path with all links followed and its inode if that is known.
+    /// Returns how a file is protected, given its path with links followed and its inode if known.
     pub(crate) fn protection(&self, real: &Path, inode: Option<u64>) -> Option<Protection> {
         if self.is_denied(real, inode) {
             return Some(Protection::Denied);

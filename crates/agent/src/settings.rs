@@ -1,21 +1,21 @@
-//! How the agent behaves, as far as people may choose.
+//! The settings of the agent.
 
 use session_tree::{BranchSummarySettings, CompactionSettings};
 
 use crate::turn::{QueueMode, RetryPolicy};
 
-/// How the agent behaves.
+/// The settings of the agent.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// When the context is compacted, and how much of it stays.
+    /// When to compact the context, and how much of it to keep.
     pub compaction: CompactionSettings,
-    /// How branches are summed up.
+    /// How to summarise branches.
     pub branch_summary: BranchSummarySettings,
-    /// How failures of a model are met.
+    /// How to retry failed requests.
     pub retry: RetryPolicy,
-    /// Whether steering messages are sent one by one.
+    /// Whether to send steering messages one at a time.
     pub steering_mode: QueueMode,
-    /// Whether follow-ups are sent one by one.
+    /// Whether to send follow-ups one at a time.
     pub follow_up_mode: QueueMode,
     /// How long to wait for another program that holds the lock of the session file.
     pub lock_wait: LockWait,

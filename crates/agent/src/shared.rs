@@ -1,7 +1,7 @@
-//! A session that several parts of a program hold at once: the agent, extensions, whoever draws.
+//! A session shared by the agent, extensions and front ends.
 //!
-//! Everybody takes it for as long as one step lasts. It is never held while something is waited for. Who appended what
-//! is noted, so that others can be told.
+//! Each of them locks it for one step and never across an await. The source of every appended entry is recorded, so
+//! that the others can be notified.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -11,20 +11,20 @@ use std::time::Duration;
 
 use session_tree::{EntryId, Node, Session};
 
-/// How long an append blocks while another program holds the lock of the file. The agent tries again without blocking.
+/// How long an append blocks while another program holds the lock of the file. The agent then retries without blocking.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
 
-/// Who appends to a session.
+/// The source of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The agent: what was said, and what commands do.
+    /// The agent: messages and commands.
     Agent,
     /// An extension, or a program that embeds the agent.
     Extension,
 }
 
 impl Source {
-    /// Returns the name that extensions read.
+    /// Returns the name for extensions.
     pub fn name(self) -> &'static str {
         match self {
             Source::Agent => "agent",
@@ -33,26 +33,26 @@ impl Source {
     }
 }
 
-/// A session behind a lock; clones share it.
+/// A session behind a lock. Clones share it.
 #[derive(Clone)]
 pub struct SharedSession(Arc<Shared>);
 
 struct Shared {
     session: Mutex<Session>,
-    /// Who holds the session, to tell a deadlock from a wait.
+    /// The thread that holds the session, to distinguish a deadlock from a wait.
     holder: Mutex<Option<ThreadId>>,
-    news: Mutex<News>,
+    unreported: Mutex<Unreported>,
 }
 
-/// Entries that nobody was told of yet: how many from which source, oldest first.
+/// Entries that are not reported yet: how many from which source, oldest first.
 #[derive(Debug, Default)]
-struct News {
-    /// How many entries were there when the session was last let go.
+struct Unreported {
+    /// The number of entries when the session was last released.
     known: usize,
     counts: Vec<(usize, Source)>,
 }
 
-impl News {
+impl Unreported {
     fn note(&mut self, len: usize, source: Source) {
         let new = len.saturating_sub(self.known);
         self.known = len;
@@ -68,32 +68,31 @@ impl SharedSession {
     /// Shares a session.
     pub fn new(mut session: Session) -> Self {
         session.set_lock_wait(LOCK_WAIT);
-        let news = News { known: session.tree().len(), counts: Vec::new() };
+        let unreported = Unreported { known: session.tree().len(), counts: Vec::new() };
         SharedSession(Arc::new(Shared {
             session: Mutex::new(session),
             holder: Mutex::new(None),
-            news: Mutex::new(news),
+            unreported: Mutex::new(unreported),
         }))
     }
 
-    /// Waits for the session. The guard must be dropped before the next call on the same thread, and before anything is
-    /// awaited.
+    /// Locks the session. The guard must be dropped before the next call on the same thread, and before any await.
     ///
     /// # Panics
     ///
-    /// If this thread already holds the session: waiting would never end.
+    /// If this thread already holds the session, because it would wait forever.
     pub fn lock(&self) -> SessionGuard<'_> {
         self.lock_as(Source::Agent)
     }
 
-    /// Waits for the session, to append what comes from this source.
+    /// Locks the session to append entries of a source.
     ///
     /// # Panics
     ///
-    /// As [`SharedSession::lock`].
+    /// See [`SharedSession::lock`].
     pub fn lock_as(&self, source: Source) -> SessionGuard<'_> {
         let me = Some(thread::current().id());
-        // Compared before the assertion: a panic must not poison or hold the lock of the holder.
+        // Checked before the assertion: a panic must not poison the lock.
         let is_held = *self.holder() == me;
         assert!(!is_held, "the session is locked twice by one thread; this is a bug in the program");
         let session = lock(&self.0.session);
@@ -101,18 +100,18 @@ impl SharedSession {
         SessionGuard { shared: self, session, source }
     }
 
-    /// Puts another session into the place of this one, which is given back.
+    /// Replaces the session and returns the previous one.
     pub(crate) fn replace(&self, mut new: Session) -> Session {
         new.set_lock_wait(LOCK_WAIT);
         let mut guard = self.lock();
-        *self.news() = News { known: new.tree().len(), counts: Vec::new() };
+        *self.unreported() = Unreported { known: new.tree().len(), counts: Vec::new() };
         std::mem::replace(&mut *guard, new)
     }
 
-    /// Takes the entries that were appended since the last time, oldest first.
-    pub(crate) fn take_news(&self) -> Vec<(Node, Source)> {
+    /// Takes the entries appended since the last call, oldest first.
+    pub(crate) fn take_unreported(&self) -> Vec<(Node, Source)> {
         let session = self.lock();
-        let counts = std::mem::take(&mut self.news().counts);
+        let counts = std::mem::take(&mut self.unreported().counts);
         let new = counts.iter().map(|(count, _)| count).sum();
         let mut nodes: Vec<Node> = session.tree().nodes().rev().take(new).collect();
         nodes.reverse();
@@ -124,8 +123,8 @@ impl SharedSession {
         lock(&self.0.holder)
     }
 
-    fn news(&self) -> MutexGuard<'_, News> {
-        lock(&self.0.news)
+    fn unreported(&self) -> MutexGuard<'_, Unreported> {
+        lock(&self.0.unreported)
     }
 }
 
@@ -135,7 +134,7 @@ impl fmt::Debug for SharedSession {
     }
 }
 
-/// The session, for one step.
+/// The locked session.
 pub struct SessionGuard<'s> {
     shared: &'s SharedSession,
     session: MutexGuard<'s, Session>,
@@ -158,7 +157,7 @@ impl DerefMut for SessionGuard<'_> {
 
 impl Drop for SessionGuard<'_> {
     fn drop(&mut self) {
-        self.shared.news().note(self.session.tree().len(), self.source);
+        self.shared.unreported().note(self.session.tree().len(), self.source);
         *self.shared.holder() = None;
     }
 }
@@ -169,7 +168,7 @@ impl fmt::Debug for SessionGuard<'_> {
     }
 }
 
-/// Locks a value. One that a panic left behind is used as it is.
+/// Locks a value, even if a panic poisoned the lock.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub struct SmallFile {
     path: PathBuf,
-    /// The directory, whose lock dies with it.
+    /// The directory. Dropping it releases the lock.
     directory: File,
 }
 
@@ -37,7 +37,7 @@ impl SmallFile {
         loop {
             match directory.try_lock() {
                 Ok(()) => break,
-                // A file system without locks: as good as it gets.
+                // The file system has no locks.
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => break,
                 Err(TryLockError::Error(error)) => return Err(error),
                 Err(TryLockError::WouldBlock) if start.elapsed() >= LIMIT => {
@@ -68,8 +68,7 @@ impl SmallFile {
         self.directory.sync_all()
     }
 
-    /// Removes the unfinished files of processes that were killed. None can belong to a running one: it would hold the
-    /// lock. A failure leaves clutter, nothing else.
+    /// Removes temporary files of killed processes. A running process would hold the lock. Best effort.
     fn remove_leftovers(&self, parent: &Path, prefix: &OsString) {
         let Ok(files) = fs::read_dir(parent) else { return };
         for file in files.flatten() {
@@ -89,7 +88,7 @@ impl SmallFile {
     }
 }
 
-/// Takes the path of a temporary file out of an error: users know only the name of the finished file.
+/// Removes the path of a temporary file from an error: users know only the name of the final file.
 pub fn without_path(error: &io::Error) -> io::Error {
     let text = error.to_string();
     let reason = text.split_once(" at path ").map_or(text.as_str(), |(reason, _)| reason);

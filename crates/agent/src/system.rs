@@ -1,4 +1,4 @@
-//! What a model is told before the conversation: who it is, what it may do, and what the project asks for.
+//! The system prompt: role, tools and the instructions of the project.
 //!
 //! The same project gives the same bytes: no time, no id, nothing that changes between two runs.
 
@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 use crate::model::ToolSpec;
 use crate::tools::{ResolvedPath, files};
 
-/// The names of context files, the first that is there counts.
+/// The names of context files. The first existing one is used.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
-/// A context file that is longer is cut: it would leave no room for the conversation.
+/// The maximum size of a context file in bytes. The rest is cut to leave room for the conversation.
 const LONGEST: u64 = 100_000;
 
-/// A file with which a person or a project tells agents how to work.
+/// A file in which a user or a project instructs agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextFile {
     /// The file.
     pub path: PathBuf,
-    /// What it says.
+    /// The content.
     pub text: String,
 }
 
-/// What a model is told besides the conversation.
+/// The parts of the system prompt that users and projects provide.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Instructions {
-    /// Takes the place of our own words and of the list of tools.
+    /// Replaces the default text and the list of tools.
     pub base: Option<String>,
-    /// Comes after them.
+    /// Added after them.
     pub appended: Vec<String>,
     /// Context files, in order.
     pub files: Vec<ContextFile>,
@@ -35,8 +35,8 @@ pub struct Instructions {
 
 /// Finds the context files of all directories from `root` down to `cwd`, the outermost first.
 ///
-/// Of a directory that is not inside the root only its own is found. A link that leads out of the root is not
-/// followed: what it leads to would be sent without anybody being asked.
+/// For a directory outside the root only its own file is found. A link that leads out of the root is not followed,
+/// because its target would be sent without consent.
 pub fn context_files(root: &Path, cwd: &Path) -> Vec<ContextFile> {
     let root = if cwd.starts_with(root) { root } else { cwd };
     let Ok(real_root) = fs::canonicalize(root) else { return Vec::new() };
@@ -59,7 +59,7 @@ pub fn context_file(directory: &Path) -> Option<ContextFile> {
     })
 }
 
-/// Puts the system prompt together.
+/// Builds the system prompt.
 pub fn system_prompt(cwd: &Path, tools: &[ToolSpec], instructions: &Instructions) -> String {
     let mut text = match &instructions.base {
         Some(base) => base.trim_end().to_owned(),

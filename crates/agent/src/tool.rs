@@ -1,7 +1,7 @@
-//! Tools: what a model may ask to be done.
+//! Tools that a model may call.
 //!
-//! A tool never decides whether it may run; that is the business of [`Permissions`](crate::permission::Permissions)
-//! and of whoever is asked.
+//! A tool never decides whether it may run; that is up to [`Permissions`](crate::permission::Permissions) and the
+//! [`Approver`](crate::approval::Approver).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,50 +15,49 @@ use crate::model::ToolSpec;
 use crate::secrets::Secrets;
 use crate::tools::ResolvedPath;
 
-/// What a running tool becomes.
+/// A running call.
 pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = ToolOutput> + Send + 'a>>;
 
-/// Something a model may ask to be done.
+/// A tool that a model may call.
 pub trait Tool: fmt::Debug + Send + Sync {
     /// Returns the tool as models see it.
     fn spec(&self) -> ToolSpec;
 
-    /// Tells what a call would do to the world, for whoever has to permit it.
+    /// Returns the effect of a call, which permissions judge.
     fn effect(&self, arguments: &Json) -> Effect;
 
-    /// Tells whether a call may run while other calls of the same answer run. By default that is a call that only reads;
-    /// all others run in the order of the answer.
+    /// Returns true if a call may run concurrently with other calls of the same answer. The default is true for calls
+    /// that only read; all others run in order.
     fn runs_concurrently(&self, arguments: &Json) -> bool {
         matches!(self.effect(arguments), Effect::Reads(_))
     }
 
-    /// Brings arguments, as models write them, to the shape that the schema describes; it is done before anything else
-    /// looks at them.
+    /// Normalises arguments to the shape of the schema, before they are checked.
     fn prepare(&self, arguments: Json) -> Json {
         arguments
     }
 
-    /// Works out what a call would change, without changing anything. May block.
+    /// Computes the change that a call would make, without making it. May block.
     fn preview(&self, _arguments: &Json, _place: &ToolPlace) -> Preview {
         Preview::Nothing
     }
 
-    /// Runs a call. A call that fails says so in its output; one that is cancelled ends soon, with what it has.
+    /// Runs a call. A failure is reported in the output. A cancelled call returns soon, with partial output.
     fn run<'a>(&'a self, call: ToolCall, place: &'a ToolPlace) -> ToolFuture<'a>;
 }
 
 pub use session_tree::ToolCall;
 
-/// What a tool call would do to the world.
+/// The effect of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// It looks at these files or directories.
+    /// Reads these files or directories.
     Reads(Vec<PathBuf>),
-    /// It changes these files.
+    /// Changes these files.
     Writes(Vec<PathBuf>),
-    /// It runs this command.
+    /// Runs this command.
     Runs(String),
-    /// Something else, in words.
+    /// Any other effect, described in words.
     Other(String),
 }
 
@@ -80,7 +79,7 @@ pub enum Preview {
     Nothing,
     /// The change of a file.
     Change(FileChange),
-    /// The call would fail and change nothing; its output says why.
+    /// The call would fail and change nothing; the output has the reason.
     Fails(ToolOutput),
 }
 
@@ -95,14 +94,14 @@ pub struct FileChange {
     pub diff: String,
 }
 
-/// Where a tool runs.
+/// The environment in which a tool runs.
 #[derive(Clone)]
 pub struct ToolPlace {
     /// The directory that relative paths start from.
     pub cwd: PathBuf,
-    /// Tells the tool to stop.
+    /// Cancels the tool.
     pub cancel: Cancel,
-    /// Takes what the tool has so far, for whoever watches.
+    /// Receives partial output for subscribers.
     pub progress: Arc<dyn Fn(ToolOutput) + Send + Sync>,
     /// The secrets that commands do not inherit and tools do not open.
     pub secrets: Arc<Secrets>,
@@ -111,7 +110,8 @@ pub struct ToolPlace {
 }
 
 impl ToolPlace {
-    /// Makes a place that reports no progress. [`ToolBox::check`](crate::tools::ToolBox::check) adds the paths of a call.
+    /// Creates an environment without progress reports. [`ToolBox::check`](crate::tools::ToolBox::check) adds the paths
+    /// of a call.
     pub fn new(cwd: impl Into<PathBuf>, cancel: Cancel) -> Self {
         ToolPlace {
             cwd: cwd.into(),
@@ -122,7 +122,7 @@ impl ToolPlace {
         }
     }
 
-    /// Returns the paths of the call, with links followed. A tool opens nothing else.
+    /// Returns the paths of the call, with links followed. A tool opens no other path.
     pub fn paths(&self) -> &[ResolvedPath] {
         &self.paths
     }
@@ -134,24 +134,24 @@ impl fmt::Debug for ToolPlace {
     }
 }
 
-/// What came of a tool call.
+/// The output of a tool call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolOutput {
     /// The blocks that the model gets: text and images, in the shape sessions store.
     pub content: Vec<Json>,
-    /// More, for people and extensions, such as a diff. Models do not get it.
+    /// More data for users and extensions, such as a diff. It is not part of the context.
     pub details: Option<Json>,
-    /// Whether the call failed.
+    /// True if the call failed.
     pub is_error: bool,
 }
 
 impl ToolOutput {
-    /// Makes the output of a call that went well.
+    /// Creates the output of a successful call.
     pub fn text(text: impl Into<String>) -> Self {
         ToolOutput { content: vec![text_block(text.into())], ..ToolOutput::default() }
     }
 
-    /// Makes the output of a call that failed.
+    /// Creates the output of a failed call.
     pub fn error(text: impl Into<String>) -> Self {
         ToolOutput { is_error: true, ..ToolOutput::text(text) }
     }
@@ -169,7 +169,7 @@ impl ToolOutput {
     }
 }
 
-/// Makes a block of text.
+/// Creates a text block.
 pub fn text_block(text: impl Into<String>) -> Json {
     serde_json::json!({"type": "text", "text": text.into()})
 }

@@ -2,9 +2,8 @@
 //!
 //! call -> **checked arguments** -> [`Tool`] -> [`ToolOutput`]
 //!
-//! Tools touch files and processes only when run. Whether they may is decided elsewhere
-//! ([`permission`](crate::permission)). File work happens on threads that may block; calls that only read may run
-//! concurrently.
+//! Tools touch files and processes only when they run; [`permission`](crate::permission) decides whether they may. File
+//! work runs on blocking threads. Calls that only read may run concurrently.
 
 pub mod arguments;
 mod bash;
@@ -54,17 +53,17 @@ struct Slot {
 }
 
 impl ToolBox {
-    /// Makes a set without tools.
+    /// Creates a set without tools.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes the set that models get if nobody says otherwise: `read`, `bash`, `edit`, `write`.
+    /// Creates the default set: `read`, `bash`, `edit`, `write`.
     pub fn coding() -> Self {
         Self::of(&[read::TOOL, bash::TOOL, edit::TOOL, write::TOOL])
     }
 
-    /// Makes the set of all built-in tools: those of [`ToolBox::coding`], then `grep`, `find`, `ls`.
+    /// Creates the set of all built-in tools: those of [`ToolBox::coding`], then `grep`, `find`, `ls`.
     pub fn all() -> Self {
         Self::of(&[read::TOOL, bash::TOOL, edit::TOOL, write::TOOL, grep::TOOL, find::TOOL, ls::TOOL])
     }
@@ -74,7 +73,7 @@ impl ToolBox {
         ToolBox { tools: tools.iter().map(slot).collect() }
     }
 
-    /// Adds a tool; one of the same name gives way and leaves its place to it.
+    /// Adds a tool. It takes the place of a tool with the same name.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
         let slot = Slot { name: tool.spec().name, tool };
         match self.tools.iter_mut().find(|other| other.name == slot.name) {
@@ -88,7 +87,7 @@ impl ToolBox {
         self.tools.retain(|slot| is_wanted(&slot.name));
     }
 
-    /// Returns the tool of that name.
+    /// Returns the tool of this name.
     pub fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.slot(name).map(|slot| &slot.tool)
     }
@@ -102,15 +101,15 @@ impl ToolBox {
         self.tools.iter().map(|slot| slot.name.as_str())
     }
 
-    /// Returns the tools as models see them, always in the same order.
+    /// Returns the tools as models see them, in order.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|slot| slot.tool.spec()).collect()
     }
 
-    /// Checks a call without running it: the tool exists, the arguments fit its schema, and the paths that it names
-    /// lead somewhere. They are resolved here and nowhere else: permissions judge them, and the tool opens them.
+    /// Checks a call without running it: the tool exists, the arguments match its schema, and its paths can be
+    /// resolved. Paths are resolved only here: permissions judge them, and the tool opens them.
     ///
-    /// A call that cannot be run becomes the output that tells the model.
+    /// The error is the output for the model.
     pub fn check(&self, mut call: ToolCall, mut place: ToolPlace) -> Result<ReadyCall, ToolOutput> {
         let Some(slot) = self.slot(&call.name) else {
             return Err(ToolOutput::error(self.unknown(&call.name)));
@@ -128,9 +127,9 @@ impl ToolBox {
         Ok(ReadyCall { effect, tool: Arc::clone(&slot.tool), call, place, provenance: None })
     }
 
-    /// Tells whether a call may run while other calls of the same answer run; see [`Tool::runs_concurrently`].
+    /// Returns true if a call may run concurrently; see [`Tool::runs_concurrently`].
     pub(crate) fn runs_concurrently(&self, call: &ToolCall) -> bool {
-        // A call of an unknown tool does nothing.
+        // A call of an unknown tool has no effect.
         self.tool(&call.name).is_none_or(|tool| tool.runs_concurrently(&tool.prepare(call.arguments.clone())))
     }
 
@@ -140,22 +139,22 @@ impl ToolBox {
     }
 }
 
-/// A call whose tool exists and whose arguments fit.
+/// A call whose tool exists and whose arguments are valid.
 #[derive(Clone)]
 pub struct ReadyCall {
     /// The call.
     pub call: ToolCall,
     /// The effect of the call outside the conversation.
     pub effect: Effect,
-    /// Where it runs, with the paths that it names.
+    /// The environment, with the resolved paths of the call.
     pub place: ToolPlace,
-    /// Why a person should look at the call even if a rule allows it.
+    /// The reason to show the call to the user even if a rule allows it.
     pub provenance: Option<ProvenanceWarning>,
     tool: Arc<dyn Tool>,
 }
 
 impl ReadyCall {
-    /// Works out what the call would change, on a thread that may block. Reads the files that it names.
+    /// Computes the change that the call would make, on a blocking thread. Reads the files of the call.
     pub async fn preview(&self) -> Preview {
         let ReadyCall { tool, call, place, .. } = self.clone();
         let work = tokio::task::spawn_blocking(move || tool.preview(&call.arguments, &place));

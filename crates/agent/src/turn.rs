@@ -1,6 +1,6 @@
-//! A turn as a machine: what happened goes in, what is to be done comes out.
+//! The turn machine: a pure state machine that takes inputs and returns effects.
 //!
-//! Pure: no clock, no files, no waiting. [`crate::agent`] does what it says and tells it what came of it.
+//! No clock, no files, no async. [`crate::agent`] performs the effects and passes their results back as inputs.
 //!
 //! ```text
 //!          Begin           Answered with calls           ToolsDone           Taken
@@ -21,14 +21,14 @@ use session_tree::Message;
 use crate::model::ModelError;
 use crate::tool::ToolCall;
 
-/// How failures are met.
+/// How to retry failed requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often to ask again after a failure that may pass.
+    /// The maximum number of retries after a transient failure.
     pub most: u32,
-    /// How long to wait before the first time; twice as long before each further one.
+    /// The delay before the first retry. It doubles with every further one.
     pub first_delay: Duration,
-    /// The longest wait that a service may ask for; beyond it the failure is told instead.
+    /// The longest delay that a service may request. Beyond it the failure is reported.
     pub longest_delay: Duration,
 }
 
@@ -39,8 +39,8 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Returns how long to wait before the next attempt after `failures` failed ones; none if another attempt is of no
-    /// use.
+    /// Returns the delay before the next attempt after `failures` failed ones. Returns `None` if another attempt is
+    /// useless.
     pub(crate) fn delay(&self, failures: u32, error: &ModelError) -> Option<Duration> {
         if !error.is_transient() || failures >= self.most {
             return None;
@@ -53,7 +53,7 @@ impl RetryPolicy {
     }
 }
 
-/// Whether submissions that wait are sent one by one or all together.
+/// Whether waiting submissions are sent one at a time or all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum QueueMode {
     /// One submission, then an answer, then the next.
@@ -63,86 +63,86 @@ pub enum QueueMode {
     All,
 }
 
-/// What happened.
+/// An input of the turn machine.
 #[derive(Debug, Clone)]
 pub(crate) enum Input {
-    /// Somebody wants an answer to these messages.
+    /// A turn starts with these messages.
     Begin(Vec<Message>),
-    /// The model answered; `calls` are the tools it wants to be run, in their order.
+    /// The model answered; `calls` are its tool calls, in order.
     Answered {
         /// The answer.
         message: Message,
         /// The calls in it.
         calls: Vec<ToolCall>,
-        /// Whether it was cut off at the output limit.
+        /// True if it was cut off at the output limit.
         is_cut: bool,
     },
-    /// The model did not answer, or broke off.
+    /// The model did not answer, or was interrupted.
     Failed {
-        /// What it said until then, as a failed message.
+        /// The answer so far, as a failed message.
         message: Message,
-        /// Why.
+        /// The error.
         error: ModelError,
     },
-    /// All tools are done; the results are in the order of the calls.
+    /// All tools have finished; the results are in the order of the calls.
     ToolsDone(Vec<Message>),
-    /// These messages waited; the model is to be asked, also if there are none.
+    /// These messages were taken from the queue. The next request is sent even if the list is empty.
     Taken(Vec<Message>),
-    /// There is nothing that the model is to be asked.
+    /// The queue has nothing that needs an answer.
     NothingWaits,
-    /// It was waited long enough.
+    /// The delay is over.
     Waited,
-    /// The context was compacted, or could not be, for this reason.
+    /// The context was compacted, or could not be for this reason.
     Compacted(Result<(), String>),
-    /// Somebody stopped the turn; these messages tell what there was.
+    /// The turn was cancelled; these messages are the results so far.
     Aborted(Vec<Message>),
 }
 
-/// When what waits is taken.
+/// The moment at which waiting messages are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// Tools are done: the model is asked in any case.
+    /// Tools have finished; a request follows in any case.
     AfterTools,
-    /// The model has said all it wanted to say.
+    /// The model has answered without tool calls.
     AfterAnswer,
 }
 
-/// How much of the latest conversation a compaction keeps as it is.
+/// How much of the latest conversation a compaction keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// As much as the settings say.
-    Usual,
+    /// As much as the settings define.
+    Default,
     /// As little as possible.
-    Least,
+    Minimum,
 }
 
-/// What is to be done.
+/// An effect of the turn machine.
 #[derive(Debug, Clone)]
 pub(crate) enum Effect {
     /// Append a message to the session.
     Append(Message),
-    /// Make sure that everything appended is on the disk.
+    /// Sync all appended entries to disk.
     Barrier,
-    /// Ask the model, with everything that is on the path.
+    /// Send a request with the context of the path.
     Ask,
-    /// Take what waits for this moment, and see that there is room for it.
+    /// Take the messages that wait for this moment, and make room for them.
     TakeWaiting(Moment),
-    /// Compact, because the model says that the context is too long; leave its last answer out of the context.
+    /// Compact because of a context overflow, and exclude the failed answer from the context.
     CompactAfterOverflow {
         /// How much to keep.
         keep: Keep,
     },
     /// Run tools.
     RunTools(Vec<ToolCall>),
-    /// Answer the calls of a cut answer without running them.
+    /// Reply to the calls of a cut-off answer without running them.
     RefuseCutCalls(Vec<ToolCall>),
-    /// Wait before asking again.
+    /// Wait before the next request.
     Wait {
-        /// How long.
+        /// The delay.
         delay: Duration,
-        /// Which attempt comes next, from one.
+        /// The number of the next attempt, from 1.
         attempt: u32,
-        /// Why.
+        /// The error of the last attempt.
         error: ModelError,
     },
     /// The turn is over.
@@ -154,7 +154,7 @@ pub(crate) enum Effect {
 pub enum Outcome {
     /// The model has answered everything.
     Done,
-    /// Somebody stopped it.
+    /// The turn was cancelled.
     Aborted,
     /// The model failed for good.
     Failed(ModelError),
@@ -171,30 +171,30 @@ enum State {
     Taking,
 }
 
-/// The machine.
+/// The turn machine.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     state: State,
     retry: RetryPolicy,
     failures: u32,
-    /// How often the context was compacted because of an overflow since the last answer that went well.
+    /// The number of compactions due to an overflow since the last successful answer.
     compactions: u32,
     /// The message of the service about the last overflow.
     overflow: String,
-    /// How many answers with calls in a row were cut off at the output limit.
+    /// The number of consecutive answers with tool calls that were cut off at the output limit.
     cut_answers: u32,
 }
 
-/// The number of cut answers in a row that ends a turn: the model does not get shorter.
+/// The number of consecutive cut-off answers that ends a turn: the model would repeat them.
 const MAX_CUT_ANSWERS: u32 = 3;
 
 impl Turn {
-    /// Makes a machine that waits for a beginning.
+    /// Creates an idle machine.
     pub(crate) fn new(retry: RetryPolicy) -> Self {
         Turn { retry, ..Turn::default() }
     }
 
-    /// Takes in what happened; tells what is to be done, in this order.
+    /// Handles an input and returns the effects to perform, in order.
     pub(crate) fn step(&mut self, input: Input) -> Vec<Effect> {
         match (self.state, input) {
             (State::Idle, Input::Begin(messages)) => {
@@ -221,8 +221,8 @@ impl Turn {
             (State::Taking, Input::NothingWaits) => self.end(Outcome::Done),
             (State::Waiting, Input::Waited) | (State::Compacting, Input::Compacted(Ok(()))) => self.ask(),
             (State::Compacting, Input::Compacted(Err(reason))) => {
-                let said = std::mem::take(&mut self.overflow);
-                let message = format!("{said}; it could not be compacted: {reason}");
+                let overflow = std::mem::take(&mut self.overflow);
+                let message = format!("{overflow}; it could not be compacted: {reason}");
                 self.end(Outcome::Failed(ModelError::Overflow { message }))
             }
             (State::Idle, Input::Aborted(_)) => Vec::new(),
@@ -238,7 +238,7 @@ impl Turn {
         }
     }
 
-    /// Appends messages and asks. They are on the disk before the request leaves.
+    /// Appends messages and sends a request. They are synced before the request.
     fn send(&mut self, messages: Vec<Message>) -> Vec<Effect> {
         let mut effects: Vec<Effect> = messages.into_iter().map(Effect::Append).collect();
         if !effects.is_empty() {
@@ -259,7 +259,7 @@ impl Turn {
         self.cut_answers = if is_cut && !calls.is_empty() { self.cut_answers + 1 } else { 0 };
         let mut effects = vec![Effect::Append(message)];
         if !calls.is_empty() {
-            // What is about to be done is on the disk before it is done, so that nothing is ever done twice.
+            // The calls are synced before they run, so that none runs twice after a crash.
             self.state = State::Working;
             let run = if is_cut { Effect::RefuseCutCalls(calls) } else { Effect::RunTools(calls) };
             effects.extend([Effect::Barrier, run]);
@@ -269,7 +269,7 @@ impl Turn {
         effects
     }
 
-    /// Takes what waits. What was said before is on the disk by then.
+    /// Syncs the session and takes waiting messages.
     fn take_waiting(&mut self, moment: Moment) -> [Effect; 2] {
         self.state = State::Taking;
         [Effect::Barrier, Effect::TakeWaiting(moment)]
@@ -277,8 +277,8 @@ impl Turn {
 
     fn failed(&mut self, message: Message, error: ModelError) -> Vec<Effect> {
         let mut effects = vec![Effect::Append(message)];
-        // The messages that are usually kept may be too long on their own.
-        let keep = [Keep::Usual, Keep::Least].get(self.compactions as usize).copied();
+        // The messages kept by default may be too long on their own.
+        let keep = [Keep::Default, Keep::Minimum].get(self.compactions as usize).copied();
         if let (ModelError::Overflow { message }, Some(keep)) = (&error, keep) {
             self.overflow.clone_from(message);
             self.compactions += 1;

@@ -7,7 +7,7 @@ use std::error::Error as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use offshoot_agent::model::{Headers, Tap};
+use offshoot_agent::model::{Headers, WireObserver};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER, SET_COOKIE};
 use reqwest::{Client, Response, redirect};
 use tracing::debug;
@@ -78,19 +78,19 @@ impl Http {
         Self { client: OnceLock::new(), options }
     }
 
-    /// Posts and returns the body of the answer if it may be a stream of events. The tap receives every response.
+    /// Posts and returns the body of the answer if it may be a stream of events. The observer receives every response.
     pub(crate) async fn post(
         &self,
         post: HttpRequest,
-        tap: Option<&dyn Tap>,
+        observer: Option<&dyn WireObserver>,
     ) -> Result<Incoming, RequestError> {
         let request = self.client()?.post(post.url).headers(post.headers).body(post.body);
         let idle_timeout = self.options.idle_timeout;
         let response = in_time(idle_timeout, request.send()).await?;
         let response = response.map_err(|error| RequestError::Network(reason(error)))?;
         debug!(status = response.status().as_u16(), retry_after = ?retry_after(response.headers()), "response");
-        if let Some(tap) = tap {
-            tap.response(response.status().as_u16(), spelled(response.headers())).await;
+        if let Some(observer) = observer {
+            observer.response(response.status().as_u16(), spelled(response.headers())).await;
         }
         if !response.status().is_success() || other_type(&response).is_some() {
             return Err(self.api_error(response).await);
@@ -231,7 +231,7 @@ fn redirected(response: &Response) -> String {
     }
 }
 
-/// Headers as a tap sees them: by name, without what is secret and without what is no text.
+/// Headers as a observer sees them: by name, without what is secret and without what is no text.
 pub(crate) fn spelled(headers: &HeaderMap) -> Headers {
     let open = headers.iter().filter(|(name, value)| !value.is_sensitive() && *name != SET_COOKIE);
     open.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use futures_util::stream;
 use offshoot_agent::model::{
-    AnswerEvent, AnswerStream, BlockStart, Model, ModelError, ModelSpec, Request, StopReason, Tap, Usage,
+    AnswerEvent, AnswerStream, BlockStart, Model, ModelError, ModelSpec, Request, StopReason, Usage,
+    WireObserver,
 };
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tracing::{debug, trace};
@@ -106,14 +107,14 @@ async fn next(state: State) -> Option<(Result<AnswerEvent, ModelError>, State)> 
 async fn open(model: Arc<Inner>, request: &Request) -> Result<Open, RequestError> {
     let target = &model.target;
     let (mut body, mut headers) = (wire::body(target, request), model.headers.clone());
-    if let Some(tap) = &request.tap {
-        body = tap.request(body).await;
-        headers = tapped(headers, &**tap).await;
+    if let Some(observer) = &request.observer {
+        body = observer.request(body).await;
+        headers = observed(headers, &**observer).await;
     }
     debug!(provider = target.spec.provider, api = target.api.name(), "post");
     let post = HttpRequest { url: target.api.url(target), headers, body: body.to_string() };
     trace!(bytes = post.body.len(), "body");
-    let incoming = model.http.post(post, request.tap.as_deref()).await?;
+    let incoming = model.http.post(post, request.observer.as_deref()).await?;
     let frames = sse::Decoder::new(model.http.options.longest_event);
     let decoder = target.api.decoder();
     Ok(Open {
@@ -224,12 +225,12 @@ fn headers(target: &Target, key: Option<&Secret>) -> Result<HeaderMap> {
     Ok(headers)
 }
 
-/// Lets the tap change the headers. It does not receive secret ones, which stay unless it replaces them.
-async fn tapped(headers: HeaderMap, tap: &dyn Tap) -> HeaderMap {
+/// Lets the observer change the headers. It does not receive secret ones, which stay unless it replaces them.
+async fn observed(headers: HeaderMap, observer: &dyn WireObserver) -> HeaderMap {
     let shown = spelled(&headers);
     let named = headers.into_iter().filter_map(|(name, value)| Some((name?, value)));
     let mut changed: HeaderMap = named.filter(|(_, value)| value.is_sensitive()).collect();
-    for (name, value) in tap.headers(shown).await {
+    for (name, value) in observer.headers(shown).await {
         if let (Ok(name), Some(value)) = (HeaderName::from_bytes(name.as_bytes()), hidden(&value)) {
             changed.insert(name, value);
         }

@@ -1,4 +1,4 @@
-//! Asking the model: from the path to a request, from the stream to a message.
+//! Sends requests to the model: path -> request -> stream -> message.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use serde_json::{Value as Json, json};
 use session_tree::{Message, Position, Role};
 
 use super::Agent;
-use super::tell::messages_json;
-use super::wire::HookTap;
+use super::notify::messages_json;
+use super::wire::HookObserver;
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, answer_name};
-use crate::model::{Answer, Model, ModelError, Request, StopReason, Tap};
+use crate::model::{Answer, Model, ModelError, Request, StopReason, WireObserver};
 use crate::shared::lock;
 use crate::turn::Input;
 
 impl Agent {
-    /// Returns what the model would be asked now.
+    /// Returns the request that the model would get now.
     ///
-    /// System prompt and tools are ours: those that a session file carries are history, which is shown and not obeyed.
+    /// System prompt and tools are the agent's own. Those stored in a session file are only shown.
     pub fn request(&self) -> Result<Request> {
         let (context, estimate, id) = {
             let session = self.session();
@@ -34,18 +34,18 @@ impl Agent {
             tools: lock(&self.tools).specs(),
             thinking: self.thinking,
             max_output: None,
-            // Without a count by a service the estimate would miss the system prompt and the tools.
+            // Without a token count from the service the estimate would miss the system prompt and the tools.
             input_tokens: estimate.last_usage.map(|_| estimate.tokens),
             session: Some(id),
             cache: true,
-            tap: None,
+            observer: None,
         })
     }
 
-    /// Asks the model and waits for its answer.
+    /// Sends the request and waits for the answer.
     pub(super) async fn ask(&mut self, cancel: &Cancel) -> Result<Input> {
         let model = self.model.clone().ok_or(AgentError::NoModel)?;
-        self.tell_turn_start(cancel).await;
+        self.notify_turn_start(cancel).await;
         let mut request = self.request()?;
         if self.hooks.wants("context") {
             request.messages = self.changed_by_hooks(request.messages, cancel).await;
@@ -55,7 +55,8 @@ impl Agent {
             self.change_with_system(&mut request, cancel).await;
             request.input_tokens = None;
         }
-        request.tap = HookTap::new(&self.hooks, cancel).map(|tap| Arc::new(tap) as Arc<dyn Tap>);
+        request.observer = HookObserver::new(&self.hooks, cancel)
+            .map(|observer| Arc::new(observer) as Arc<dyn WireObserver>);
         let (answer, end) = self.listen(&model, request, cancel).await;
         let (spec, now) = (model.spec(), self.session().now());
         Ok(match end {
@@ -75,7 +76,7 @@ impl Agent {
     async fn listen(&self, model: &Arc<dyn Model>, request: Request, cancel: &Cancel) -> (Answer, End) {
         let mut stream = model.answer(request);
         let mut answer = Answer::default();
-        // One wait for the whole answer: an answer comes in thousands of pieces.
+        // One future for the whole answer, which comes in thousands of parts.
         let mut stopped = pin!(cancel.cancelled());
         loop {
             let next = tokio::select! {
@@ -87,7 +88,7 @@ impl Agent {
                 Some(Ok(event)) => {
                     answer.take(&event);
                     if self.hooks.wants(answer_name(&event)) {
-                        self.tell_growth(&answer, &event, model.spec(), cancel).await;
+                        self.notify_answer_part(&answer, &event, model.spec(), cancel).await;
                     }
                     self.events.emit(AgentEvent::Answer(event));
                     // A front end that reads slowly slows the answer down.
@@ -103,15 +104,14 @@ impl Agent {
         }
     }
 
-    /// Lets extensions change the messages that are about to be sent; the session stays as it is.
+    /// Runs the hook that may change the messages of a request. The session is not changed.
     async fn changed_by_hooks(&self, messages: Vec<Message>, cancel: &Cancel) -> Vec<Message> {
         let payload = json!({"type": "context", "messages": messages_json(&messages)});
         let changed = self.hooks.chain("context", payload, cancel).await;
         read_messages(&changed["messages"]).unwrap_or(messages)
     }
 
-    /// Lets extensions change all that is about to be sent, with what the model is told before the conversation as its
-    /// first message.
+    /// Runs the hook that may change the whole request; its first message is the system prompt.
     async fn change_with_system(&self, request: &mut Request, cancel: &Cancel) {
         const EVENT: &str = "context_with_system";
         let system = json!({"role": "system", "content": request.system});
@@ -129,7 +129,7 @@ impl Agent {
     }
 }
 
-/// Reads messages that extensions answered; what is none is left out.
+/// Parses the messages of a hook's answer. Invalid messages are skipped.
 fn read_messages(list: &Json) -> Option<Vec<Message>> {
     Some(
         list.as_array()?

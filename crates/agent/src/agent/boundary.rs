@@ -1,7 +1,7 @@
-//! Boundaries of work: the end of a turn, and the moment before all work on a prompt is over.
+//! Boundaries of work: the end of a turn, and the moment before the work on a prompt is over.
 //!
-//! Extensions may append entries there, and want the model to be asked once more. What they propose is checked as a
-//! whole before anything of it is appended.
+//! Extensions may append entries there and request another turn. All proposed entries are checked before the first one
+//! is appended.
 
 use serde_json::{Value as Json, json};
 use session_tree::{
@@ -10,7 +10,7 @@ use session_tree::{
 };
 
 use super::Agent;
-use super::tell::messages_json;
+use super::notify::messages_json;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::handle::CustomMessage;
@@ -18,7 +18,7 @@ use crate::hooks::given;
 use crate::queue::QueuedMessage;
 use crate::turn::Outcome;
 
-/// An entry that extensions want to be appended.
+/// An entry proposed by an extension.
 enum Proposed {
     State(Draft),
     Message(CustomMessage),
@@ -27,7 +27,7 @@ enum Proposed {
 }
 
 impl Agent {
-    /// Lets extensions act at a boundary; tells whether the model is to be asked once more.
+    /// Runs the hook of a boundary. Returns true if an extension requests another turn.
     pub(super) async fn boundary(
         &mut self,
         mut payload: Json,
@@ -39,21 +39,22 @@ impl Agent {
         payload["entries"] = json!([]);
         payload["continue"] = false.into();
         payload["context"] = self.boundary_context()?;
-        let answer = self.patiently(async |own| self.hooks.chain(&event, payload, own).await, cancel).await;
+        let answer =
+            self.within_grace_period(async |own| self.hooks.chain(&event, payload, own).await, cancel).await;
         let answer = answer.unwrap_or_default();
         if let Err(refused) = self.append_proposed(&answer["entries"])? {
             self.hooks.report("entries", &event, refused);
         }
         let wants_more = answer["continue"] == true && outcome == COMPLETED && !cancel.is_cancelled();
         if wants_more && !self.queue.has_unanswered() && !self.can_be_answered()? {
-            let reason = "the model is to be asked once more, but there is nothing to answer".to_owned();
+            let reason = "an extension requested another turn, but there is nothing to answer".to_owned();
             self.hooks.report("continue", &event, reason);
             return Ok(false);
         }
         Ok(wants_more)
     }
 
-    /// Asks extensions before all work on a prompt is over. Work that was stopped is over at once.
+    /// Runs the hook before the work on a prompt is over. Skipped if the work was cancelled.
     pub(super) async fn before_settle(&mut self, outcome: &Outcome, cancel: &Cancel) -> Result<bool> {
         const EVENT: &str = "agent_before_settle";
         let outcome = match outcome {
@@ -67,7 +68,7 @@ impl Agent {
         self.boundary(json!({"type": EVENT}), outcome, cancel).await
     }
 
-    /// What the model would read now.
+    /// Returns the context that the model would get now.
     fn boundary_context(&self) -> Result<Json> {
         let context = self.session().context()?;
         let messages: Vec<Message> = context.messages().cloned().collect();
@@ -80,7 +81,7 @@ impl Agent {
         }))
     }
 
-    /// Returns the messages that wait for the turn or for its end.
+    /// Returns the messages that wait for the current turn or for its end.
     fn pending_messages(&self) -> Vec<Message> {
         let now = self.session().now();
         let message = |queued| match queued {
@@ -90,12 +91,12 @@ impl Agent {
         self.queue.waiting().into_iter().map(message).collect()
     }
 
-    /// Tells whether the last word is not the model's own.
+    /// Returns true if the last message of the context is not an answer of the model.
     pub(super) fn can_be_answered(&self) -> Result<bool> {
         Ok(self.session().needs_answer()?)
     }
 
-    /// Appends what was proposed if all of it can be; otherwise says why not.
+    /// Appends the proposed entries if all of them are valid; otherwise returns the reason.
     fn append_proposed(&mut self, entries: &Json) -> Result<std::result::Result<(), String>> {
         let entries = entries.as_array().map(Vec::as_slice).unwrap_or_default();
         let checked: std::result::Result<Vec<Proposed>, String> = {
@@ -141,7 +142,7 @@ impl Agent {
 
 const COMPLETED: &str = "completed";
 
-/// Spells how an answer ended, as boundaries tell it.
+/// Returns the outcome of an answer, in the words of the hooks.
 pub(super) fn outcome_of(answer: &Message) -> &'static str {
     let stop = answer.value().get("stopReason");
     let is = |name: &str| stop.is_some_and(|stop| stop.is_str(name));
@@ -152,13 +153,13 @@ pub(super) fn outcome_of(answer: &Message) -> &'static str {
     }
 }
 
-/// Tells whether a model could answer: the last word must not be its own.
+/// Returns true if the last message is not an answer of the model.
 fn can_be_answered(messages: &[Message]) -> bool {
     let mut said = messages.iter().rev().filter(|message| message.role() != Role::System);
     said.next().is_some_and(|last| last.role() != Role::Assistant)
 }
 
-/// Reads one entry of a proposal, and checks it against the path.
+/// Parses a proposed entry and checks it against the path.
 fn proposed(session: &Session, value: &Json) -> std::result::Result<Proposed, String> {
     let on_path = |field: &str| {
         let id = value[field].as_str().unwrap_or_default();

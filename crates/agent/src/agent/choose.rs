@@ -1,4 +1,4 @@
-//! Choosing a model and how hard it thinks. The session keeps the choice, and extensions are told of it.
+//! Sets the model and its thinking level. The choice is stored in the session and reported to extensions.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::error::Result;
 use crate::event::AgentEvent;
 use crate::model::{Model, ModelSpec, ThinkingLevel};
 
-/// How a model came to be chosen.
+/// How a model was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// Somebody named it.
+    /// By its name.
     Name,
-    /// Somebody went on to the next one.
+    /// By cycling to the next one.
     Cycling,
 }
 
 impl Agent {
-    /// Chooses another model and writes so into the session.
+    /// Sets the model and stores the choice in the session.
     pub fn choose_model(&mut self, model: Arc<dyn Model>) -> Result<EntryId> {
         self.choose_model_by(model, ChosenBy::Name)
     }
 
-    /// Chooses another model, tells how it came to be chosen, and writes so into the session.
+    /// Sets the model, stores the choice in the session and reports how it was made.
     pub fn choose_model_by(&mut self, model: Arc<dyn Model>, by: ChosenBy) -> Result<EntryId> {
         let id = self.write_model(model.spec())?;
         let source = match by {
@@ -37,13 +37,13 @@ impl Agent {
         Ok(id)
     }
 
-    /// Uses a model that the session names already. Nothing is written: see [`Agent::choose_model`].
+    /// Uses the model that the session already names. Writes nothing; see [`Agent::choose_model`].
     pub fn restore_model(&mut self, model: Arc<dyn Model>, thinking: ThinkingLevel) {
         self.use_model(model, thinking, "restore");
     }
 
-    /// Returns how hard a model should think as the path says, if it says anything; the model may be able to do less.
-    pub fn said_thinking(&self) -> Option<ThinkingLevel> {
+    /// Returns the thinking level stored on the path, if any. The model may support less.
+    pub fn stored_thinking(&self) -> Option<ThinkingLevel> {
         let session = self.session();
         let path = session.branch_path(Position::Leaf);
         let is_said = |node: &Node| session.tree().kind(*node) == Kind::ThinkingLevelChange;
@@ -51,7 +51,7 @@ impl Agent {
         ThinkingLevel::from_name(&context.thinking_level)
     }
 
-    /// Chooses how hard the model thinks and writes so into the session.
+    /// Sets the thinking level and stores it in the session.
     pub fn choose_thinking(&mut self, level: ThinkingLevel) -> Result<EntryId> {
         let level = self.model.as_ref().map_or(level, |model| model.spec().clamp(level));
         let id = self.write_thinking(level)?;
@@ -59,10 +59,10 @@ impl Agent {
         Ok(id)
     }
 
-    /// Writes into the session which model answers and how hard it thinks, if the path says otherwise.
+    /// Stores the model and the thinking level in the session if the path names others.
     ///
-    /// Front ends call it before they send what somebody said, so that looking at a session writes nothing.
-    pub fn keep_choice(&mut self) -> Result<()> {
+    /// Front ends call this before they send a prompt, so that looking at a session writes nothing.
+    pub fn store_choice(&mut self) -> Result<()> {
         let Some(model) = self.model.clone() else { return Ok(()) };
         let context = self.session().context()?;
         let said = context.model.map(|said| (said.provider, said.model_id));
@@ -88,7 +88,7 @@ impl Agent {
         let previous = self.model.replace(model).map(|previous| previous.spec().clone());
         self.publish_state();
         if previous.as_ref() != Some(&spec) {
-            self.tell_when_idle("model_select", || {
+            self.notify_when_idle("model_select", || {
                 json!({
                     "type": "model_select", "model": spec.to_json(),
                     "previousModel": previous.as_ref().map(ModelSpec::to_json), "source": source,
@@ -98,13 +98,13 @@ impl Agent {
         self.think(spec.clamp(thinking));
     }
 
-    /// Thinks this hard from now on.
+    /// Sets the thinking level.
     pub(crate) fn think(&mut self, level: ThinkingLevel) {
         let previous = std::mem::replace(&mut self.thinking, level);
         self.publish_state();
         if previous != level {
             self.events.emit(AgentEvent::ThinkingChanged { level });
-            self.tell_when_idle("thinking_level_select", || {
+            self.notify_when_idle("thinking_level_select", || {
                 json!({
                     "type": "thinking_level_select", "level": level.name(), "previousLevel": previous.name(),
                 })
@@ -112,17 +112,17 @@ impl Agent {
         }
     }
 
-    /// Lets extensions be told of something as soon as there is time.
-    fn tell_when_idle(&self, event: &'static str, payload: impl FnOnce() -> Json) {
+    /// Reports an event to extensions as soon as the agent is idle.
+    fn notify_when_idle(&self, event: &'static str, payload: impl FnOnce() -> Json) {
         if self.hooks.wants(event) {
             let payload = payload();
             self.handle().when_idle(move |agent, cancel| {
-                Box::pin(async move { agent.tell(event, &payload, cancel).await })
+                Box::pin(async move { agent.notify(event, &payload, cancel).await })
             });
         }
     }
 
-    /// Names the model for extensions.
+    /// Returns the model in the shape that extensions see.
     pub(super) fn model_json(&self) -> Option<Json> {
         self.model.as_ref().map(|model| model.spec().to_json())
     }

@@ -1,4 +1,4 @@
-//! Compaction: a summary takes the place of what was said long ago.
+//! Compaction: replaces older messages by a summary.
 
 use serde_json::{Value as Json, json};
 use session_tree::{
@@ -18,13 +18,13 @@ use crate::summary::{
 };
 use crate::turn::{Input, Keep};
 
-/// The reasons of a compaction, as extensions read them. After an overflow the model is asked again.
+/// The reasons of a compaction, as extensions see them. After an overflow the request is sent again.
 const MANUAL: &str = "manual";
 const THRESHOLD: &str = "threshold";
 const OVERFLOW: &str = "overflow";
 
 impl Agent {
-    /// Compacts the path on request; the summary pays attention to `focus`.
+    /// Compacts the path on request. The summary focuses on `focus`.
     pub async fn compact(&mut self, focus: Option<&str>, cancel: &Cancel) -> Result<Applied<EntryId>> {
         let messages = {
             let session = self.session();
@@ -34,26 +34,26 @@ impl Agent {
         if messages < 2 {
             return Err(AgentError::NothingSaid);
         }
-        let plan = self.session().plan_compaction(&self.compaction_settings(Keep::Usual))?;
+        let plan = self.session().plan_compaction(&self.compaction_settings(Keep::Default))?;
         self.compact_as_planned(&plan, focus, MANUAL, cancel).await
     }
 
-    /// Compacts if the context has become too long for the model. What cannot be compacted is left as it is.
+    /// Compacts if the context is too long for the model. A context that cannot be compacted is left as it is.
     pub(super) async fn watch_context(&mut self, cancel: &Cancel) -> Result<()> {
         let Some(model) = &self.model else { return Ok(()) };
         let tokens = self.projected_tokens()?;
-        if !should_compact(tokens, model.spec().context_window, &self.compaction_settings(Keep::Usual)) {
+        if !should_compact(tokens, model.spec().context_window, &self.compaction_settings(Keep::Default)) {
             return Ok(());
         }
-        let Some(plan) = self.plan_compaction(Keep::Usual)? else { return Ok(()) };
-        // Who watches has been told; the turn goes on and may still succeed.
+        let Some(plan) = self.plan_compaction(Keep::Default)? else { return Ok(()) };
+        // Subscribers already have the failure; the turn continues and may still succeed.
         match self.compact_as_planned(&plan, None, THRESHOLD, cancel).await {
             Ok(_) | Err(AgentError::Summary { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Plans a compaction; none if there is nothing to compact.
+    /// Plans a compaction. Returns `None` if there is nothing to compact.
     fn plan_compaction(&self, keep: Keep) -> Result<Option<CompactionPlan>> {
         match self.session().plan_compaction(&self.compaction_settings(keep)) {
             Err(Error::NothingToCompact | Error::AlreadyCompacted) => Ok(None),
@@ -61,7 +61,7 @@ impl Agent {
         }
     }
 
-    /// Returns the settings for the window of the model: in a small window the usual figures would leave no room.
+    /// Returns settings for the window of the model: the default sizes would leave no room in a small one.
     fn compaction_settings(&self, keep: Keep) -> CompactionSettings {
         let mut settings = self.settings.compaction.clone();
         let window = self.model.as_ref().map_or(0, |model| model.spec().context_window);
@@ -70,13 +70,13 @@ impl Agent {
             let free = window - settings.reserve_tokens;
             settings.keep_recent_tokens = settings.keep_recent_tokens.min(free / 2);
         }
-        if keep == Keep::Least {
+        if keep == Keep::Minimum {
             settings.keep_recent_tokens = 1;
         }
         settings
     }
 
-    /// Guesses how long the context is.
+    /// Estimates the length of the context.
     pub(crate) fn projected_tokens(&self) -> Result<u64> {
         let session = self.session();
         Ok(session.context_estimate(Position::Leaf)?.tokens)
@@ -88,7 +88,7 @@ impl Agent {
         entries_json(&session, &session.branch_path(Position::Leaf))
     }
 
-    /// Leaves the failed answer out of the context and compacts.
+    /// Removes the failed answer from the context and compacts.
     pub(super) async fn compact_after_overflow(
         &mut self,
         failed: Option<EntryId>,
@@ -99,8 +99,8 @@ impl Agent {
             self.session().append_context_edit(failed.as_str(), &NewContent::Omit)?;
         }
         let plan = match (self.plan_compaction(keep)?, keep) {
-            // Everything that there is would be kept.
-            (None, Keep::Usual) => self.plan_compaction(Keep::Least)?,
+            // The default settings would keep everything.
+            (None, Keep::Default) => self.plan_compaction(Keep::Minimum)?,
             (plan, _) => plan,
         };
         let Some(plan) = plan else {
@@ -118,7 +118,7 @@ impl Agent {
         Ok(Input::Compacted(Err(reason)))
     }
 
-    /// Makes the summary, or lets an extension make it, and appends it. Tells everybody before and after.
+    /// Writes the summary, or lets an extension write it, and appends it. Emits events before and after.
     async fn compact_as_planned(
         &mut self,
         plan: &CompactionPlan,
@@ -142,10 +142,10 @@ impl Agent {
                     "willRetry": reason == OVERFLOW, "fromExtension": from_extension,
                 })
             };
-            self.tell_of("session_compact_failed", payload, cancel).await;
+            self.notify_with("session_compact_failed", payload, cancel).await;
         }
         self.events.emit(AgentEvent::CompactionEnd { reason, entry, error, warning });
-        self.tell_news(cancel).await;
+        self.notify_new_entries(cancel).await;
         result
     }
 
@@ -185,14 +185,15 @@ impl Agent {
                 "fromHook": summary.from_hook, "reason": reason, "willRetry": reason == OVERFLOW,
             })
         };
-        self.tell_of("session_compact", payload, cancel).await;
+        self.notify_with("session_compact", payload, cancel).await;
         Ok(Applied::Done(id))
     }
 
-    /// Lets the model summarise the history, and the beginning of the turn that the cut goes through. `None`: cancelled.
+    /// Asks the model for a summary of the history, and of the first part of a turn that the cut splits. `None`:
+    /// cancelled.
     ///
-    /// If the model makes no summary, an extract of the conversation takes its place: a context that cannot be compacted
-    /// would stop every later turn.
+    /// If the model fails, an extract of the conversation is used: a context that cannot be compacted would stop every
+    /// later turn.
     async fn summarize(
         &self,
         plan: &CompactionPlan,
@@ -253,7 +254,7 @@ impl Agent {
         }))
     }
 
-    /// Returns what asks a model for summaries.
+    /// Returns the writer that asks a model for summaries.
     pub(crate) fn summary_writer<'w>(
         &'w self,
         model: &'w dyn Model,
@@ -289,15 +290,15 @@ impl Agent {
     }
 }
 
-/// The facts about a compaction that its entry does not hold.
+/// The details of a compaction that its entry does not store.
 #[derive(Debug, Default)]
 struct Report {
     from_extension: bool,
-    /// Why the summary is worse than usual.
+    /// The reason why the summary is incomplete or not written by a model.
     warning: Option<String>,
 }
 
-/// Makes a summary without a model, short enough for the window.
+/// Writes a summary without a model, short enough for the window.
 fn extract(prompt: &dyn SummaryPrompt, conversation: &str, previous: Option<&str>, window: u64) -> String {
     // An eighth of the window, at four bytes per token.
     let max = usize::try_from(window / 2).unwrap_or(usize::MAX).clamp(2_000, 100_000);
@@ -313,8 +314,7 @@ fn shortened(text: &str, max: usize) -> String {
     format!("{}\n[shortened]", &text[..text.floor_char_boundary(max)])
 }
 
-/// Returns the messages that a summary is made of, as a model reads them. Failed answers are left out, as they are from
-/// every request.
+/// Returns the messages to summarise, as a model reads them. Failed answers are skipped, as in every request.
 pub(crate) fn readable(messages: &[(Node, Message)]) -> Vec<Message> {
     let is_failed = |message: &Message| {
         let stop = message.value().get("stopReason").and_then(|stop| stop.as_str());
@@ -325,7 +325,7 @@ pub(crate) fn readable(messages: &[(Node, Message)]) -> Vec<Message> {
     readable.filter(|message| message.role() != Role::System).collect()
 }
 
-/// Takes a summary that an extension made; one without text is none.
+/// Reads the summary of an extension. Returns `None` if its text is empty.
 fn from_hook(made: &Json, plan: &CompactionPlan) -> Option<NewCompaction> {
     let summary = made["summary"].as_str().filter(|summary| !summary.is_empty())?;
     let first_kept = made["firstKeptEntryId"].as_str().map_or_else(|| plan.first_kept.clone(), EntryId::from);

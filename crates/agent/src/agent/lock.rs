@@ -26,7 +26,7 @@ impl Agent {
         self.when_unlocked(cancel, |session| Ok(session.check_lock()?)).await
     }
 
-    /// Runs a step that appends to the session, again and again while another program holds the lock of its file.
+    /// Runs a step that appends to the session, and retries while another program holds the lock of the file.
     pub(super) async fn when_unlocked<T>(
         &self,
         cancel: &Cancel,

@@ -1,7 +1,6 @@
-//! Files that a prompt names as `@path`: what they hold goes to the model behind the prompt, whose text stays as it was
-//! typed.
+//! Attaches the files that a prompt names as `@path`. The text of the prompt is not changed.
 //!
-//! Only what a person typed is looked at, never what came through a pipe: a text of others must not choose files.
+//! Only text typed by the user counts, never piped input: the text of others must not choose files.
 
 use std::path::Path;
 
@@ -14,29 +13,29 @@ use crate::tools::files::{self, Beginning};
 use crate::tools::paths::resolve;
 use crate::tools::{ResolvedPath, prompt_image_at};
 
-/// The type of the messages that hold what a file holds.
+/// The type of the messages that carry the content of a file.
 pub const FILE_MESSAGE: &str = "file";
 
-/// The most files of one prompt.
-const MOST_FILES: usize = 16;
-/// The most bytes of one text; the model can read on with a tool.
-const MOST_BYTES: u64 = 256 * 1024;
-/// What may follow a path in a sentence.
+/// The maximum number of files per prompt.
+const MAX_FILES: usize = 16;
+/// The maximum size of one text; the model can read the rest with a tool.
+const MAX_MENTION_BYTES: u64 = 256 * 1024;
+/// Punctuation that may follow a path in a sentence.
 const AFTER_PATH: [char; 9] = ['.', ',', ';', ':', '!', '?', ')', '"', '\''];
 
-/// What the files hold that a prompt names.
+/// The contents of the files that a prompt names.
 #[derive(Debug, Default)]
-pub(super) struct Mentioned {
+pub(super) struct MentionedFiles {
     pub(super) files: Vec<CustomMessage>,
     pub(super) images: Vec<Image>,
 }
 
-/// Reads the files that a text names. Credential files and files that no model reads are skipped, keys are masked.
-pub(super) fn read(text: &str, cwd: &Path, secrets: &Secrets) -> Mentioned {
-    let mut mentioned = Mentioned::default();
+/// Reads the files that a text names. Credential files and unsupported types are skipped, keys are masked.
+pub(super) fn read(text: &str, cwd: &Path, secrets: &Secrets) -> MentionedFiles {
+    let mut mentioned = MentionedFiles::default();
     let mut known: Vec<&str> = Vec::new();
     for word in words(text) {
-        if known.len() == MOST_FILES {
+        if known.len() == MAX_FILES {
             break;
         }
         let Some(name) = file_in(word, cwd).filter(|name| !known.contains(name)) else { continue };
@@ -46,7 +45,7 @@ pub(super) fn read(text: &str, cwd: &Path, secrets: &Secrets) -> Mentioned {
         if secrets.is_denied(resolved.real()) {
             continue;
         }
-        let Ok(beginning) = files::beginning(&resolved, MOST_BYTES) else { continue };
+        let Ok(beginning) = files::beginning(&resolved, MAX_MENTION_BYTES) else { continue };
         match is_text(&beginning.bytes) {
             true => mentioned.files.push(message(name, &path, &beginning, secrets)),
             false => mentioned.images.extend(prompt_image_at(&path)),
@@ -55,7 +54,7 @@ pub(super) fn read(text: &str, cwd: &Path, secrets: &Secrets) -> Mentioned {
     mentioned
 }
 
-/// Returns the words that look like paths but name nothing; `@name` alone may be anything.
+/// Returns the words that look like paths but match no file. A bare `@name` is not a path.
 pub(super) fn missing(text: &str, cwd: &Path) -> Vec<String> {
     let exists = |name: &str| resolve(cwd, Path::new(name)).exists();
     let mut missing: Vec<String> = Vec::new();
@@ -69,7 +68,7 @@ pub(super) fn missing(text: &str, cwd: &Path) -> Vec<String> {
     missing
 }
 
-/// What stands behind an `@` at the beginning of a word; in quotes it may hold blanks.
+/// Returns the text after each `@` at the beginning of a word. Quoted text may contain spaces.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices('@').filter(|(at, _)| {
         let before = text[..*at].chars().next_back();
@@ -85,7 +84,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Finds the file that a word names, without what a sentence puts behind it.
+/// Returns the part of a word that names a file, without trailing punctuation.
 fn file_in<'w>(word: &'w str, cwd: &Path) -> Option<&'w str> {
     let is_file = |name: &&str| !name.is_empty() && resolve(cwd, Path::new(name)).is_file();
     Some(word).filter(is_file).or_else(|| Some(word.trim_end_matches(AFTER_PATH)).filter(is_file))

@@ -19,41 +19,41 @@ use crate::event::AgentEvent;
 use crate::hooks::{Gate, given};
 use crate::summary::{ConversationPrompt, Task, Unfinished};
 
-/// Where to go, and what to leave there.
+/// A request to move the leaf.
 #[derive(Debug, Clone, Default)]
 pub struct NavigateRequest {
     /// The entry that was selected.
     pub target: String,
-    /// What to tell of the branch that is left.
+    /// How to summarise the abandoned branch.
     pub summary: SummaryRequest,
-    /// A label for the summary, or for the target if there is none.
+    /// A label for the summary, or for the target without a summary.
     pub label: Option<String>,
 }
 
-/// What to tell of a branch that is left.
+/// How to summarise an abandoned branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum SummaryRequest {
-    /// Nothing.
+    /// Write no summary.
     #[default]
     Skip,
-    /// What a model makes of it.
+    /// Ask a model for a summary.
     Standard,
-    /// What a model makes of it, with an eye on this.
+    /// Ask a model for a summary that focuses on this.
     Focus(String),
-    /// What a model makes of it with these instructions alone.
+    /// Ask a model for a summary with only these instructions.
     Replace(String),
-    /// These words; no model is asked.
+    /// Use this text of the user.
     Note(String),
-    /// A text that an extension made; no model is asked.
+    /// Use this text of an extension.
     Made(String),
 }
 
-/// What came of a navigation that nobody stopped.
+/// The result of a completed navigation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NavigationResult {
-    /// Whether the leaf was moved; if not, it was there already.
+    /// False if the leaf was already at the target.
     pub moved: bool,
-    /// The text of the prompt that was selected, to be edited and sent again.
+    /// The text of the selected prompt, to be edited and sent again.
     pub editor_text: Option<String>,
     /// The images of that prompt.
     pub images: Vec<Image>,
@@ -61,37 +61,37 @@ pub struct NavigationResult {
     pub summary_entry: Option<EntryId>,
 }
 
-/// A move of the leaf that is about to happen: where it goes, and what it leaves there.
+/// A planned move of the leaf.
 #[derive(Debug, Clone)]
 pub struct Move {
-    /// Where it goes.
+    /// The new position of the leaf.
     pub plan: NavigationPlan,
-    /// What to tell of the branch that is left.
+    /// How to summarise the abandoned branch.
     pub summary: SummaryRequest,
-    /// A label for the summary, or for the target if there is none.
+    /// A label for the summary, or for the target without a summary.
     pub label: Option<String>,
     /// The entry up to which the abandoned branch is summarised; `None` is before the first entry.
     pub(crate) summary_target: Option<EntryId>,
-    /// The summary as it was planned with the move; planned by [`Agent::go`] otherwise.
+    /// The planned summary. If absent, [`Agent::go`] plans it.
     pub(crate) covered: Option<BranchSummaryPlan>,
-    /// What becomes of the history.
+    /// The change of the history.
     pub(crate) step: Step,
     pub(crate) planned_in: PlannedIn,
 }
 
-/// What a move means for the places that are remembered.
+/// How a move changes the history of positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It goes to a new place.
+    /// It adds a position.
     New,
-    /// It goes back over so many places.
+    /// It goes back this many positions.
     Back(usize),
-    /// It goes forward over so many places.
+    /// It goes forward this many positions.
     Forward(usize),
 }
 
 impl Move {
-    /// Makes a move that tells nothing of what is left.
+    /// Creates a move without a summary.
     pub(crate) fn new(session: &Session, plan: NavigationPlan) -> Self {
         Move {
             summary_target: Some(plan.target.clone()),
@@ -104,7 +104,7 @@ impl Move {
         }
     }
 
-    /// Plans the summary of the branch that the move leaves.
+    /// Plans the summary of the abandoned branch.
     fn plan_summary(
         &self,
         session: &Session,
@@ -115,7 +115,7 @@ impl Move {
         session.plan_branch_summary(old_leaf, target, settings)
     }
 
-    /// Plans a move to an entry and the summary of the branch that it leaves; [`Agent::go`] applies exactly this plan.
+    /// Plans a move to an entry and the summary of the abandoned branch; [`Agent::go`] applies exactly this plan.
     pub(crate) fn with_planned_summary(
         session: &Session,
         target: &str,
@@ -126,7 +126,7 @@ impl Move {
         Ok(Move { covered: Some(covered), ..planned })
     }
 
-    /// Returns the summary that was planned with the move, if it was.
+    /// Returns the summary that was planned with the move, if any.
     pub fn covered(&self) -> Option<&BranchSummaryPlan> {
         self.covered.as_ref()
     }
@@ -137,7 +137,7 @@ impl SummaryRequest {
         matches!(self, SummaryRequest::Standard | SummaryRequest::Focus(_) | SummaryRequest::Replace(_))
     }
 
-    /// Returns the instructions and whether they stand alone.
+    /// Returns the instructions, and true if they replace the default ones.
     fn instructions(&self) -> (Option<&str>, bool) {
         match self {
             SummaryRequest::Focus(focus) => (Some(focus), false),
@@ -147,7 +147,7 @@ impl SummaryRequest {
     }
 }
 
-/// Spells what came of a navigation as extensions read it.
+/// Returns the outcome of a navigation, as extensions see it.
 fn outcome(applied: &Applied<NavigationResult>) -> &'static str {
     match applied {
         Applied::Cancelled(CancelledBy::User) => "aborted",
@@ -158,9 +158,9 @@ fn outcome(applied: &Applied<NavigationResult>) -> &'static str {
 }
 
 impl Agent {
-    /// Moves the leaf to an entry. A prompt goes to its parent and gives its text back.
+    /// Moves the leaf to an entry. A prompt moves it to the parent and returns the text.
     ///
-    /// Going where the leaf is does nothing. If anything fails, or somebody stops it, nothing has changed.
+    /// Does nothing if the leaf is already there. After an error or a cancellation nothing has changed.
     pub async fn navigate_tree(
         &mut self,
         request: &NavigateRequest,
@@ -175,29 +175,28 @@ impl Agent {
             }
             Err(error) => {
                 let result = Err(error.into());
-                self.tell_end(&request.target, &result, cancel).await;
+                self.notify_end(&request.target, &result, cancel).await;
                 result
             }
         }
     }
 
-    /// Moves the leaf as planned by one of the commands that move it.
+    /// Applies a planned move.
     ///
-    /// Asks extensions before, and tells them what came of it. If anything fails, or somebody stops it, nothing has
-    /// changed.
+    /// Runs the hooks before and after it. After an error or a cancellation nothing has changed.
     ///
     /// # Errors
     ///
-    /// [`session_tree::Error::StalePlan`] if the plan is of another session, or if it includes the summary and the leaf
-    /// has moved since.
+    /// [`session_tree::Error::StalePlan`] if the plan was made for another session, or if it includes a summary and the
+    /// leaf has moved since.
     pub async fn go(&mut self, planned: Move, cancel: &Cancel) -> Result<Applied<NavigationResult>> {
         let target = planned.plan.target.clone();
-        let result = self.go_if_wanted(planned, cancel).await;
-        self.tell_end(target.as_str(), &result, cancel).await;
+        let result = self.go_unless_cancelled(planned, cancel).await;
+        self.notify_end(target.as_str(), &result, cancel).await;
         result
     }
 
-    async fn go_if_wanted(
+    async fn go_unless_cancelled(
         &mut self,
         mut planned: Move,
         cancel: &Cancel,
@@ -232,7 +231,7 @@ impl Agent {
         self.apply(planned, summary.as_ref(), label.as_deref(), cancel).await
     }
 
-    /// Returns how much of a branch the model can be told.
+    /// Returns how much of a branch fits into a summary request.
     pub(crate) fn branch_summary_settings(&self) -> BranchSummarySettings {
         let mut settings = self.settings.branch_summary.clone();
         if let Some(model) = &self.model {
@@ -261,7 +260,7 @@ impl Agent {
         }))
     }
 
-    /// Makes the requested summary; none if it is not needed, or if the work was cancelled.
+    /// Writes the requested summary. Returns `None` if it is not needed or was cancelled.
     async fn summarize_branch(
         &self,
         covered: &BranchSummaryPlan,
@@ -319,10 +318,10 @@ impl Agent {
             let label = label.map(str::trim);
             let (entry, new_label) = (target.clone(), label.map(str::to_owned));
             self.events.emit(AgentEvent::LabelChanged { entry, label: new_label });
-            self.tell_label(target, label, old_label, cancel).await;
+            self.notify_label(target, label, old_label, cancel).await;
         }
         let payload = || self.after_tree(&plan, old_leaf.as_ref(), done.summary_entry.as_ref(), summary);
-        self.tell_of("session_tree", payload, cancel).await;
+        self.notify_with("session_tree", payload, cancel).await;
         Ok(Applied::Done(NavigationResult {
             moved: true,
             editor_text: plan.editor_text,
@@ -331,7 +330,7 @@ impl Agent {
         }))
     }
 
-    /// Remembers the place that was left.
+    /// Adds the previous position to the history.
     fn note_move(&mut self, step: Step, old_leaf: Option<EntryId>) {
         match step {
             Step::New if old_leaf == self.session().leaf_id() => {}
@@ -342,14 +341,14 @@ impl Agent {
         self.publish_state();
     }
 
-    /// Tells how a navigation ended, whatever came of it.
-    async fn tell_end(&self, target: &str, result: &Result<Applied<NavigationResult>>, cancel: &Cancel) {
+    /// Reports the end of a navigation to extensions, whatever its result.
+    async fn notify_end(&self, target: &str, result: &Result<Applied<NavigationResult>>, cancel: &Cancel) {
         let payload = || match result {
             Ok(applied) => json!({"targetId": target, "outcome": outcome(applied)}),
             Err(error) => json!({"targetId": target, "outcome": "failed", "error": error.to_string()}),
         };
-        self.tell_of("session_tree_end", payload, cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_with("session_tree_end", payload, cancel).await;
+        self.notify_new_entries(cancel).await;
     }
 
     fn after_tree(
@@ -376,11 +375,11 @@ impl Agent {
     }
 }
 
-/// Returns the summary and the label as extensions want them.
+/// Returns the summary and the label with the changes of extensions.
 fn changed_by_hooks(planned: &Move, gate: &Gate) -> (SummaryRequest, Option<String>) {
     let label = gate.text("label").or_else(|| planned.label.clone());
     let wanted = match (&planned.summary, gate.get("summarize").and_then(Json::as_bool)) {
-        // A text that exists already is kept.
+        // A text that already exists is kept.
         (text @ (SummaryRequest::Note(_) | SummaryRequest::Made(_)), _) => return (text.clone(), label),
         (SummaryRequest::Skip, Some(true)) => &SummaryRequest::Standard,
         (SummaryRequest::Skip, _) | (_, Some(false)) => return (SummaryRequest::Skip, label),
@@ -397,7 +396,7 @@ fn changed_by_hooks(planned: &Move, gate: &Gate) -> (SummaryRequest, Option<Stri
     (summary, label)
 }
 
-/// Reads the summary that an extension made; it counts only if a model would be asked for one.
+/// Returns the summary written by an extension, unless no model would be asked for one.
 fn summary_of_hook(request: &SummaryRequest, gate: &Gate) -> Option<NewBranchSummary> {
     let made = gate.get("summary").filter(|_| request.needs_model())?;
     Some(NewBranchSummary {

@@ -1,6 +1,6 @@
-//! Submitting what a person typed: extensions may change it, take it over, or add to it; then the agent works.
+//! Submits prompts: extensions may change them, handle them or add messages; then the agent works.
 //!
-//! input -> before_agent_start -> prompt
+//! `input` -> `before_agent_start` -> prompt
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use session_tree::{EntryId, Image, Message, Session, Timestamp};
 
 use super::Agent;
-use super::mention::{self, Mentioned};
+use super::mention::{self, MentionedFiles};
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::AgentEvent;
@@ -20,16 +20,16 @@ use crate::tool::ToolPlace;
 use crate::tools::{CommandOutput, UserCommand, command_message, run_user_command};
 use crate::turn::Outcome;
 
-/// What a person, a machine or an extension submits.
+/// A prompt of the user, of a program or of an extension.
 #[derive(Debug, Clone, Default)]
 pub struct Submission {
     /// The text.
     pub text: String,
-    /// The images that go with it.
+    /// The attached images.
     pub images: Vec<Image>,
-    /// Where it comes from: `interactive`, `rpc` or `extension`.
+    /// The source: `interactive`, `rpc` or `extension`.
     pub source: &'static str,
-    /// What of the text a person typed: files that it names as `@path` go with it.
+    /// The part of the text that the user typed. Files named there as `@path` are attached.
     pub typed: String,
 }
 
@@ -37,7 +37,7 @@ impl Submission {
     /// The source of a prompt that an extension sends.
     pub(crate) const EXTENSION: &str = "extension";
 
-    /// Submits a text that somebody typed.
+    /// Creates a prompt typed by the user.
     pub fn typed(text: impl Into<String>) -> Self {
         Submission { text: text.into(), source: "interactive", ..Submission::default() }
     }
@@ -47,13 +47,13 @@ impl Submission {
         mention::missing(&self.typed, cwd)
     }
 
-    /// Makes the message of a prompt, and one for each file that goes with it.
+    /// Returns the message of the prompt and one for each attached file.
     ///
     /// # Errors
     ///
-    /// What a message refuses.
+    /// The errors of creating a message.
     pub fn to_messages(&self, now: Timestamp, cwd: &Path, secrets: &Secrets) -> Result<Vec<Message>> {
-        let Mentioned { files, images } = mention::read(&self.typed, cwd, secrets);
+        let MentionedFiles { files, images } = mention::read(&self.typed, cwd, secrets);
         let images = [self.images.as_slice(), &images].concat();
         let mut messages = vec![Submission { images, ..self.clone() }.to_message(now)];
         for file in files {
@@ -67,19 +67,19 @@ impl Submission {
     }
 }
 
-/// What came of a submission.
+/// The result of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Submitted {
-    /// An extension took it over; the model was not asked.
+    /// An extension handled it; the model was not asked.
     Handled,
-    /// The agent worked on it.
+    /// The agent answered it.
     Answered(Outcome),
 }
 
-/// The call id of a command of the user in events; models give none like it.
+/// The call id of the user's commands in events. Models never use it.
 pub const USER_COMMAND: &str = "!";
 
-/// A command of the user that has run.
+/// A finished command of the user.
 #[derive(Debug)]
 pub struct RanCommand {
     /// The command and its output.
@@ -89,11 +89,11 @@ pub struct RanCommand {
 }
 
 impl Agent {
-    /// Submits a text, with all that extensions have to say about it.
+    /// Submits a prompt and runs the hooks for it.
     ///
     /// # Errors
     ///
-    /// As [`Agent::prompt`].
+    /// The errors of [`Agent::prompt`].
     pub async fn submit(&mut self, submission: Submission, cancel: &Cancel) -> Result<Submitted> {
         let Some(submission) = self.input(submission, cancel).await else { return Ok(Submitted::Handled) };
         if self.model.is_none() {
@@ -107,23 +107,23 @@ impl Agent {
         self.begin(messages, payload, cancel).await.map(Submitted::Answered)
     }
 
-    /// Begins a turn with a custom message.
+    /// Starts a turn with a custom message.
     pub(crate) async fn submit_message(&mut self, message: Message, cancel: &Cancel) -> Result<()> {
         let payload = json!({"messageType": "custom", "message": message.value().to_serde()});
         self.begin(vec![message], payload, cancel).await.map(drop)
     }
 
-    /// Lets extensions have their say before the model is asked, and works until it has answered.
+    /// Runs the hook before the agent starts, then works until the model has answered.
     async fn begin(&mut self, mut messages: Vec<Message>, payload: Json, cancel: &Cancel) -> Result<Outcome> {
         let own_system = self.system.clone();
         messages.extend(self.before_agent_start(payload, cancel).await);
         let outcome = self.prompt(messages, cancel).await;
-        // What an extension told the model holds for one prompt.
+        // An extension changes the system prompt for one prompt only.
         self.system = own_system;
         outcome
     }
 
-    /// Lets extensions change what was typed; none if one of them took it over.
+    /// Runs the hook that may change a prompt. Returns `None` if an extension handled it.
     async fn input(&self, mut submission: Submission, cancel: &Cancel) -> Option<Submission> {
         if !self.hooks.wants("input") {
             return Some(submission);
@@ -146,8 +146,8 @@ impl Agent {
         Some(submission)
     }
 
-    /// Returns the messages of queued prompts, as far as extensions leave something of them.
-    pub(super) async fn heard(&self, taken: Vec<QueuedMessage>, cancel: &Cancel) -> Vec<Message> {
+    /// Returns the messages of queued prompts, with the changes of extensions.
+    pub(super) async fn run_input_hooks(&self, taken: Vec<QueuedMessage>, cancel: &Cancel) -> Vec<Message> {
         let mut messages = Vec::with_capacity(taken.len());
         for taken in taken {
             let submission = match taken {
@@ -172,7 +172,7 @@ impl Agent {
         self.events.emit(AgentEvent::Returned { prompts: vec![submission] });
     }
 
-    /// Lets extensions add messages behind the prompt, and change what the model is told before it.
+    /// Runs the hook that may add messages after the prompt and change the system prompt.
     async fn before_agent_start(&mut self, mut payload: Json, cancel: &Cancel) -> Vec<Message> {
         const EVENT: &str = "before_agent_start";
         let mut messages = Vec::new();
@@ -194,7 +194,7 @@ impl Agent {
         messages
     }
 
-    /// Runs a command of the user and appends it with its output. Its output so far is in events with the call id
+    /// Runs a command of the user and appends it with its output. Events carry partial output under the call id
     /// [`USER_COMMAND`].
     ///
     /// # Errors
@@ -216,20 +216,20 @@ impl Agent {
         Ok(RanCommand { message, appended })
     }
 
-    /// Runs a command that a person typed behind `!`; extensions may run it in their own way. Appends nothing: see
+    /// Runs a command that the user typed after `!`, or lets an extension run it. Appends nothing; see
     /// [`Agent::run_user_command`].
     ///
     /// # Errors
     ///
-    /// [`AgentError::CommandBlocked`] if an extension does not want it to run, or was to look at it and failed, or if
-    /// somebody stopped it before it began.
+    /// [`AgentError::CommandBlocked`] if an extension blocks it, if a guarding extension fails, or if it was cancelled
+    /// before it started.
     pub async fn run_command(&self, command: &UserCommand, place: &ToolPlace) -> Result<Message> {
         let now = self.session().now();
         match self.run_by_hook(command, place).await? {
             Some(message) => Ok(message),
-            // Who guards commands may not have been heard.
+            // A guarding extension may not have answered.
             None if place.cancel.is_cancelled() => {
-                Err(AgentError::CommandBlocked { reason: "it was stopped before".to_owned() })
+                Err(AgentError::CommandBlocked { reason: "it was cancelled before it started".to_owned() })
             }
             None => Ok(run_user_command(command, place, now).await),
         }
@@ -247,7 +247,7 @@ impl Agent {
         self.report_hook_failures();
         let answer = answer.unwrap_or_default();
         if answer["block"] == true {
-            let reason = answer["reason"].as_str().unwrap_or("an extension does not want it").to_owned();
+            let reason = answer["reason"].as_str().unwrap_or("an extension blocked it").to_owned();
             return Err(AgentError::CommandBlocked { reason });
         }
         let result = answer.get("result").filter(|result| result.is_object());
@@ -259,7 +259,7 @@ impl Agent {
     }
 }
 
-/// Reads what came of a command that an extension ran.
+/// Reads the output of a command that an extension ran.
 fn output_of(result: &Json) -> CommandOutput {
     let is_true = |key: &str| result[key].as_bool().unwrap_or(false);
     let output = CommandOutput::of(result["output"].as_str().unwrap_or_default());

@@ -1,32 +1,32 @@
-//! Extensions on the wire: what they may see and change of a request after the model has spelled it.
+//! Lets extensions see and change the HTTP requests of a model.
 
 use serde_json::{Value as Json, json};
 
 use crate::cancel::Cancel;
 use crate::hooks::Hooks;
-use crate::model::{Headers, Tap, TapFuture};
+use crate::model::{Headers, ObserverFuture, WireObserver};
 
 const REQUEST: &str = "before_provider_request";
 const HEADERS: &str = "before_provider_headers";
 const RESPONSE: &str = "after_provider_response";
 
-/// Extensions that listen to what goes over the wire.
+/// The extensions that listen to HTTP requests and responses.
 #[derive(Debug)]
-pub(super) struct HookTap {
+pub(super) struct HookObserver {
     hooks: Hooks,
     cancel: Cancel,
 }
 
-impl HookTap {
-    /// Makes a tap; none if nobody listens.
+impl HookObserver {
+    /// Creates an observer. Returns `None` if no extension listens.
     pub(super) fn new(hooks: &Hooks, cancel: &Cancel) -> Option<Self> {
         let is_wanted = [REQUEST, HEADERS, RESPONSE].iter().any(|event| hooks.wants(event));
-        is_wanted.then(|| HookTap { hooks: hooks.clone(), cancel: cancel.clone() })
+        is_wanted.then(|| HookObserver { hooks: hooks.clone(), cancel: cancel.clone() })
     }
 }
 
-impl Tap for HookTap {
-    fn request(&self, body: Json) -> TapFuture<'_, Json> {
+impl WireObserver for HookObserver {
+    fn request(&self, body: Json) -> ObserverFuture<'_, Json> {
         Box::pin(async move {
             if !self.hooks.wants(REQUEST) {
                 return body;
@@ -36,7 +36,7 @@ impl Tap for HookTap {
         })
     }
 
-    fn headers(&self, headers: Headers) -> TapFuture<'_, Headers> {
+    fn headers(&self, headers: Headers) -> ObserverFuture<'_, Headers> {
         Box::pin(async move {
             if !self.hooks.wants(HEADERS) {
                 return headers;
@@ -50,11 +50,11 @@ impl Tap for HookTap {
         })
     }
 
-    fn response(&self, status: u16, headers: Headers) -> TapFuture<'_, ()> {
+    fn response(&self, status: u16, headers: Headers) -> ObserverFuture<'_, ()> {
         Box::pin(async move {
             if self.hooks.wants(RESPONSE) {
                 let payload = json!({"type": RESPONSE, "status": status, "headers": headers});
-                self.hooks.tell(RESPONSE, &payload, &self.cancel).await;
+                self.hooks.notify(RESPONSE, &payload, &self.cancel).await;
             }
         })
     }

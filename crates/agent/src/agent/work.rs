@@ -1,4 +1,4 @@
-//! Running tool calls: permission, order, results.
+//! Runs tool calls: approval, order, results.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const ABORTED: &str = "Operation aborted";
 impl Agent {
     /// Runs tool calls and returns their results in the order of the calls.
     ///
-    /// A call that may change something starts when all calls before it are done, and those after it wait for it.
+    /// A call that may change something starts when all calls before it have finished, and blocks those after it.
     /// Neighbouring calls that only read run concurrently.
     pub(super) async fn work(&mut self, calls: Vec<ToolCall>, cancel: &Cancel) -> Input {
         let provenance = self.take_provenance_warning();
@@ -72,7 +72,7 @@ impl Agent {
         if cancel.is_cancelled() { Input::Aborted(results) } else { Input::ToolsDone(results) }
     }
 
-    /// Tells whether the model has read what may come from strangers since it last called a tool.
+    /// Returns a warning if the model has read text of foreign origin since it last called a tool.
     fn take_provenance_warning(&mut self) -> Option<ProvenanceWarning> {
         if std::mem::take(&mut self.is_imported) {
             return Some(ProvenanceWarning::Imported);
@@ -80,7 +80,7 @@ impl Agent {
         let session = self.session();
         let tree = session.tree();
         let is_copied = |node| session.entry_at(node).is_ok_and(|entry| is_picked_or_merged(&entry));
-        // The result of a call that was copied here is no result of the model's.
+        // The results of copied calls do not count.
         let mut path = session.branch_path(Position::Leaf).into_iter().rev();
         let last = path.find(|node| tree.role(*node) == Some(Role::ToolResult) || is_copied(*node));
         last.is_some_and(is_copied).then_some(ProvenanceWarning::PickedOrMerged)
@@ -110,7 +110,7 @@ impl Agent {
         output
     }
 
-    /// Runs a tool and tells what it has to show meanwhile.
+    /// Runs a tool and reports its partial output.
     async fn run_watched(&self, mut ready: ReadyCall, cancel: &Cancel) -> ToolOutput {
         let call = ready.call.clone();
         let (send, mut shown) = mpsc::unbounded_channel();
@@ -118,19 +118,19 @@ impl Agent {
         let mut running = pin!(ready.run());
         let mut output = loop {
             tokio::select! {
-                Some(output) = shown.recv() => self.tell_progress(&call, output, cancel).await,
+                Some(output) = shown.recv() => self.notify_progress(&call, output, cancel).await,
                 output = &mut running => break output,
             }
         };
         while let Ok(output) = shown.try_recv() {
-            self.tell_progress(&call, output, cancel).await;
+            self.notify_progress(&call, output, cancel).await;
         }
-        // Extensions that see the result get no key either.
+        // Extensions get masked output too.
         self.secrets.mask_output(&mut output);
         output
     }
 
-    async fn tell_progress(&self, call: &ToolCall, mut output: ToolOutput, cancel: &Cancel) {
+    async fn notify_progress(&self, call: &ToolCall, mut output: ToolOutput, cancel: &Cancel) {
         self.secrets.mask_output(&mut output);
         let event = AgentEvent::ToolUpdate { call_id: call.id.clone(), output };
         let add = |payload: &mut Json| {
@@ -140,7 +140,7 @@ impl Agent {
         self.announce_with(event, add, cancel).await;
     }
 
-    /// Asks extensions and the approver. Extensions may change what a tool is called with.
+    /// Asks extensions and the approver. Extensions may change the arguments.
     async fn permitted(
         &self,
         mut call: ToolCall,
@@ -157,7 +157,7 @@ impl Agent {
                 return Err(self.refused(&call, reason));
             }
             if cancel.is_cancelled() {
-                // Who guards the tools may not have been heard.
+                // A guarding extension may not have answered.
                 return Err(ToolOutput::error(ABORTED));
             }
             call.arguments = answer["input"].clone();
@@ -174,12 +174,12 @@ impl Agent {
         }
     }
 
-    /// Returns the place where tools of this agent run.
+    /// Returns the environment in which the tools of this agent run.
     pub fn tool_place(&self, cancel: Cancel) -> ToolPlace {
         ToolPlace { secrets: Arc::clone(&self.secrets), ..ToolPlace::new(&self.cwd, cancel) }
     }
 
-    /// Reports a call that may not run, and returns its output for the model.
+    /// Reports a refused call and returns its output for the model.
     fn refused(&self, call: &ToolCall, reason: &str) -> ToolOutput {
         self.events.emit(AgentEvent::ToolRefused { call: call.clone(), reason: reason.to_owned() });
         ToolOutput::error(reason)

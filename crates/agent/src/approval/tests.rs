@@ -147,7 +147,7 @@ struct Approving {
     requests: UnboundedReceiver<ApprovalRequest>,
 }
 
-fn world(rules: &[(Decision, &str)]) -> Approving {
+fn approving(rules: &[(Decision, &str)]) -> Approving {
     let mut permissions = Permissions::new(Mode::AskFor);
     rules.iter().for_each(|(decision, text)| permissions.rules.push(Rule::parse(*decision, text).unwrap()));
     let (dir, approvals) = (tempfile::tempdir().unwrap(), Approvals::default());
@@ -157,7 +157,7 @@ fn world(rules: &[(Decision, &str)]) -> Approving {
 }
 
 impl Approving {
-    /// Asks about a call and gives the answer that `decide` makes of the question.
+    /// Sends a call for approval and answers with the result of `decide`.
     async fn ask(
         &mut self,
         tool: &str,
@@ -181,11 +181,11 @@ fn no() -> ApprovalAnswer {
 
 #[tokio::test]
 async fn a_question_shows_the_change_and_takes_a_reason() {
-    let mut world = world(&[]);
-    fs::create_dir(world.dir.path().join("src")).unwrap();
-    fs::write(world.dir.path().join("src/a.txt"), "one\ntwo\n").unwrap();
+    let mut approving = approving(&[]);
+    fs::create_dir(approving.dir.path().join("src")).unwrap();
+    fs::write(approving.dir.path().join("src/a.txt"), "one\ntwo\n").unwrap();
     let edit = json!({"path": "src/a.txt", "edits": [{"oldText": "two", "newText": "2"}]});
-    let approval = world
+    let approval = approving
         .ask("edit", edit.clone(), |asked| {
             assert_eq!(asked.diff(), " 1 one\n-2 two\n+2 2");
             let change = asked.change.clone().unwrap();
@@ -197,7 +197,7 @@ async fn a_question_shows_the_change_and_takes_a_reason() {
         .await;
     assert_eq!(approval, Approval::No("declined by the user: keep the words".to_owned()));
     let write = json!({"path": "new.txt", "content": "a\nb\n"});
-    let approval = world
+    let approval = approving
         .ask("write", write, |asked| {
             assert_eq!(asked.diff(), "+1 a\n+2 b");
             assert_eq!(asked.change.clone().unwrap().old, None);
@@ -206,32 +206,32 @@ async fn a_question_shows_the_change_and_takes_a_reason() {
         .await;
     assert_eq!(approval, Approval::Yes);
     assert_eq!(
-        world.ask("edit", edit.clone(), |_| no()).await,
+        approving.ask("edit", edit.clone(), |_| no()).await,
         Approval::No("declined by the user".to_owned())
     );
-    assert_eq!(world.ask("edit", edit.clone(), |_| ApprovalAnswer::Always).await, Approval::Yes);
-    let ready = ready(world.dir.path(), "edit", edit);
-    let again = world.approver.approve(&ready).now_or_never();
+    assert_eq!(approving.ask("edit", edit.clone(), |_| ApprovalAnswer::Always).await, Approval::Yes);
+    let ready = ready(approving.dir.path(), "edit", edit);
+    let again = approving.approver.approve(&ready).now_or_never();
     assert_eq!(again, Some(Approval::Yes), "always");
 }
 
 #[tokio::test]
 async fn an_edit_that_cannot_be_made_is_not_asked_about() {
-    let world = world(&[]);
+    let approving = approving(&[]);
     let edit = json!({"path": "none", "edits": [{"oldText": "a", "newText": "b"}]});
-    let ready = ready(world.dir.path(), "edit", edit);
-    let approval = world.approver.approve(&ready).await;
+    let ready = ready(approving.dir.path(), "edit", edit);
+    let approval = approving.approver.approve(&ready).await;
     assert_eq!(approval, Approval::No("none does not exist".to_owned()));
 }
 
 #[tokio::test]
 async fn a_question_names_every_file_whatever_rule_asks_it() {
-    let mut world = world(&[(Decision::Ask, "write(a.txt)")]);
-    let cwd = world.dir.path().canonicalize().unwrap();
+    let mut approving = approving(&[(Decision::Ask, "write(a.txt)")]);
+    let cwd = approving.dir.path().canonicalize().unwrap();
     let changes = format!("it changes {}", cwd.join("a.txt").display());
     // A rule that asks beats one that allows, so "Always" would have no effect.
     let write = json!({"path": "a.txt", "content": ""});
-    world
+    approving
         .ask("write", write, |asked| {
             assert_eq!(asked.about, format!("asked because of the rule `write(a.txt)`\n{changes}"));
             assert_eq!(asked.rule, None);
@@ -242,7 +242,7 @@ async fn a_question_names_every_file_whatever_rule_asks_it() {
     let other = tempfile::tempdir().unwrap();
     let real = other.path().canonicalize().unwrap().join("b.txt");
     std::os::unix::fs::symlink(&real, cwd.join("link")).unwrap();
-    world
+    approving
         .ask("write", json!({"path": "link", "content": ""}), |asked| {
             assert_eq!(asked.about, format!("link\nit changes {}", real.display()));
             assert_eq!(asked.rule, None);
@@ -253,8 +253,8 @@ async fn a_question_names_every_file_whatever_rule_asks_it() {
 
 #[tokio::test]
 async fn places_of_secrets_are_asked_about_each_time() {
-    let mut world = world(&[]);
-    world
+    let mut approving = approving(&[]);
+    approving
         .ask("read", json!({"path": ".ssh/id_rsa"}), |asked| {
             assert!(asked.about.contains("may hold secrets"), "{}", asked.about);
             assert_eq!(asked.rule, None);

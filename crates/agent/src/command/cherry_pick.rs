@@ -27,7 +27,7 @@ pub struct CherryPickRequest {
     /// True to copy all entries with their own type. Otherwise prompts are copied as they are and everything else is
     /// quoted under a line that names the origin.
     pub native: bool,
-    /// The reason, for readers of the session. Models do not get it.
+    /// The reason, for readers of the session. It is not part of the context.
     pub note: Option<String>,
     /// True to copy state of extensions too.
     pub with_state: bool,
@@ -49,7 +49,7 @@ pub struct CherryPick {
     pub request: CherryPickRequest,
     /// The entries that would be appended.
     pub plan: PickPlan,
-    /// The facts that the user should know before it is applied.
+    /// Warnings to show before the pick is applied.
     pub warnings: Vec<String>,
     /// The other session that the entries come from; none if it is this one.
     pub source: Option<SharedSession>,
@@ -151,8 +151,8 @@ impl Agent {
         self.session().sync()?;
         let model = self.apply_copied_settings(&pick.plan);
         let payload = || json!({"mode": pick.request.mode(), "entries": self.appended_json(&entries)});
-        self.tell_of("session_cherry_pick", payload, cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_with("session_cherry_pick", payload, cancel).await;
+        self.notify_new_entries(cancel).await;
         Ok(Applied::Done(CherryPicked { entries, model }))
     }
 

@@ -1,4 +1,4 @@
-//! `/export-branch`: a part of the session as a session file of its own.
+//! `/export-branch`: writes a part of the session to a new session file.
 
 use std::path::PathBuf;
 
@@ -8,33 +8,33 @@ use super::PlannedIn;
 use crate::agent::Agent;
 use crate::error::Result;
 
-/// What to export, and where to.
+/// A request to export a part of the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportRequest {
     /// A reference to an entry.
     pub entry: String,
-    /// How much around it.
+    /// How much of the tree around it to export.
     pub scope: ExportScope,
     /// The new file.
     pub file: PathBuf,
 }
 
-/// How much around an entry is exported.
+/// The part of the tree to export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ExportScope {
-    /// The path to it, and everything below it.
+    /// The path to the entry, and everything below it.
     #[default]
     Branch,
-    /// Only the path to it.
+    /// The path to the entry.
     Path,
-    /// Only itself, which becomes a root, and everything below it.
+    /// The entry as a root, and everything below it.
     Subtree,
 }
 
-/// What an export would write.
+/// A planned export.
 #[derive(Debug, Clone)]
 pub struct Export {
-    /// The entries, and what changes on the way.
+    /// The entries, and how they change.
     pub plan: ExtractPlan,
     /// The new file.
     pub file: PathBuf,
@@ -46,7 +46,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`session_tree::Error::Exists`] if there is such a file.
+    /// [`session_tree::Error::Exists`] if the file exists.
     pub fn plan_export(&self, request: &ExportRequest) -> Result<Export> {
         let at = self.resolve(&request.entry)?;
         let what = match request.scope {
@@ -61,7 +61,7 @@ impl Agent {
         Ok(Export { plan, file: request.file.clone(), planned_in: PlannedIn::of(&self.session()) })
     }
 
-    /// Writes the file as planned, and returns its session. The agent's session stays as it is.
+    /// Writes the file as planned and returns its session. The agent's session is not changed.
     pub fn export_branch(&self, export: &Export, options: Options) -> Result<Session> {
         export.planned_in.check(&self.session())?;
         let to = Destination::File(export.file.clone());

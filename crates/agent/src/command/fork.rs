@@ -1,4 +1,4 @@
-//! `/fork` and `/clone`: a new session that goes on from an entry of this one, or a copy of it.
+//! `/fork` and `/clone`: create a new session from a path of this one, or copy all of it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,48 +13,48 @@ use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 
-/// Where to fork, and where the new session goes.
+/// A request to fork the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ForkRequest {
     /// A reference to an entry.
     pub entry: String,
-    /// Whether the fork ends before the entry or at it; if nothing is said, before a prompt and at anything else.
+    /// Whether the fork ends before the entry or at it. The default is before a prompt and at any other entry.
     pub position: Option<ForkPosition>,
-    /// Where the new session goes; beside the old one if nothing is said.
+    /// The place of the new session. The default is beside the current one.
     pub to: Option<Destination>,
-    /// Whether to stay in the old session.
+    /// True to stay in the current session.
     pub stay: bool,
 }
 
 impl ForkRequest {
-    /// Asks for a fork at an entry, with everything else as usual.
+    /// Creates a request to fork at an entry, with the default options.
     pub fn at(entry: impl Into<String>) -> Self {
         ForkRequest { entry: entry.into(), ..ForkRequest::default() }
     }
 }
 
-/// What a fork would do.
+/// A planned fork.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fork {
-    /// The entry it is made at.
+    /// The entry to fork at.
     pub entry: EntryId,
-    /// Whether it ends before that entry or at it.
+    /// Whether the fork ends before the entry or at it.
     pub position: ForkPosition,
-    /// Where it starts, and the prompt that is taken back.
+    /// The last entry of the fork, and the prompt that is taken back.
     pub plan: ForkPlan,
-    /// Where the new session goes.
+    /// The place of the new session.
     pub to: Destination,
-    /// Whether the agent stays in the old session.
+    /// True if the agent stays in the current session.
     pub stay: bool,
     planned_in: PlannedIn,
 }
 
-/// What came of a fork.
+/// The result of a fork.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forked {
-    /// The file of the new session; it may come into being with its first message.
+    /// The file of the new session, which may be created only with its first message.
     pub session_file: Option<PathBuf>,
-    /// The file of the old one.
+    /// The file of the previous session.
     pub previous_session_file: Option<PathBuf>,
     /// The text of the prompt that was taken back, for the editor.
     pub editor_text: Option<String>,
@@ -62,7 +62,7 @@ pub struct Forked {
     pub images: Vec<Image>,
 }
 
-/// A copy of all branches that is about to be made.
+/// A planned copy of all branches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CloneAll {
     /// The place of the copy.
@@ -77,7 +77,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`session_tree::Error::NotAPrompt`] if it is to end before something that is no prompt,
+    /// [`session_tree::Error::NotAPrompt`] if the fork is to end before an entry that is not a prompt,
     /// [`session_tree::Error::NotSaved`] if the session has no file yet.
     pub fn plan_fork(&self, request: &ForkRequest) -> Result<Fork> {
         let node = self.resolve(&request.entry)?;
@@ -96,7 +96,7 @@ impl Agent {
         })
     }
 
-    /// Forks as planned, and goes on in the new session unless it is to stay.
+    /// Forks as planned, and continues in the new session unless the plan is to stay.
     pub async fn fork(&mut self, fork: Fork, options: Options, cancel: &Cancel) -> Result<Applied<Forked>> {
         fork.planned_in.check(&self.session())?;
         let position = match fork.position {
@@ -167,7 +167,7 @@ impl Agent {
     }
 }
 
-/// Where a session goes that comes from another: into the same directory, or into memory too.
+/// Returns the default place of a derived session: the same directory, or memory.
 pub(super) fn beside(session: &Session) -> Destination {
     match session.file().and_then(Path::parent) {
         Some(directory) => Destination::Directory(directory.to_path_buf()),

@@ -1,4 +1,4 @@
-//! `/label`, `/push` and `/name`: names of entries and of the session.
+//! `/label`, `/push` and `/name`: set labels of entries and the name of the session.
 
 use serde_json::json;
 use session_tree::{EntryId, Node, Role, push_label, spelled_name};
@@ -8,44 +8,44 @@ use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::AgentEvent;
 
-/// Which entry to label, and how.
+/// A request to label an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelRequest {
-    /// A reference to the entry; without one, the answer to the last prompt.
+    /// A reference to the entry. The default is the answer to the last prompt.
     pub target: Option<String>,
-    /// The label; none, or a blank one, takes it off.
+    /// The label. None or a blank label removes it.
     pub label: Option<String>,
 }
 
-/// What a label command would do.
+/// A planned label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelPlan {
     /// The entry.
     pub target: EntryId,
-    /// The label it would have.
+    /// The new label.
     pub label: Option<String>,
-    /// The label it has.
+    /// The current label.
     pub previous: Option<String>,
 }
 
 impl LabelPlan {
-    /// Tells whether the entry has this label already.
+    /// Returns true if the entry already has this label.
     pub fn is_noop(&self) -> bool {
         self.label == self.previous
     }
 }
 
-/// What a name command would do.
+/// A planned session name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePlan {
-    /// The name the session would have.
+    /// The new name.
     pub name: Option<String>,
-    /// The name it has.
+    /// The current name.
     pub previous: Option<String>,
 }
 
 impl NamePlan {
-    /// Tells whether the session has this name already.
+    /// Returns true if the session already has this name.
     pub fn is_noop(&self) -> bool {
         self.name == self.previous
     }
@@ -56,28 +56,30 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`AgentError::NothingToLabel`] if no entry is named and there is none on the path.
+    /// [`AgentError::NothingToLabel`] if no entry is named and the path has no answer.
     pub fn plan_label(&self, request: &LabelRequest) -> Result<LabelPlan> {
         let node = match request.target.as_deref().map(str::trim) {
-            // The leaf may be a label or a setting; who says `leaf` means what was said last.
-            Some("leaf" | ".") => self.said_last().ok_or(AgentError::NothingToLabel)?,
+            // The leaf may be a label or a setting; `leaf` means the last conversational entry.
+            Some("leaf" | ".") => self.last_conversational().ok_or(AgentError::NothingToLabel)?,
             Some(reference) => self.resolve(reference)?,
-            None => self.last_answer().or_else(|| self.said_last()).ok_or(AgentError::NothingToLabel)?,
+            None => {
+                self.last_answer().or_else(|| self.last_conversational()).ok_or(AgentError::NothingToLabel)?
+            }
         };
         Ok(self.label_plan(node, request.label.as_deref()))
     }
 
-    /// Plans to remember the leaf as a place for `/pop`: a label for [`Agent::label`]. Changes nothing.
+    /// Plans a label that marks the leaf as the target of `/pop`. Changes nothing; see [`Agent::label`].
     ///
     /// # Errors
     ///
-    /// [`AgentError::NothingToLabel`] if nothing was said yet.
+    /// [`AgentError::NothingToLabel`] if the path has no conversational entry.
     pub fn plan_push(&self, name: &str) -> Result<LabelPlan> {
-        let node = self.said_last().ok_or(AgentError::NothingToLabel)?;
+        let node = self.last_conversational().ok_or(AgentError::NothingToLabel)?;
         Ok(self.label_plan(node, Some(&push_label(name))))
     }
 
-    /// Labels an entry as planned. Returns the new entry, or none if there is nothing to change.
+    /// Sets a label as planned. Returns the new entry, or `None` if nothing changes.
     pub async fn label(&mut self, plan: &LabelPlan, cancel: &Cancel) -> Result<Option<EntryId>> {
         if plan.is_noop() {
             return Ok(None);
@@ -86,8 +88,8 @@ impl Agent {
         self.session().sync()?;
         let (entry, label) = (plan.target.clone(), plan.label.clone());
         self.events.emit(AgentEvent::LabelChanged { entry, label });
-        self.tell_label(&plan.target, plan.label.as_deref(), plan.previous.as_deref(), cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_label(&plan.target, plan.label.as_deref(), plan.previous.as_deref(), cancel).await;
+        self.notify_new_entries(cancel).await;
         Ok(Some(id))
     }
 
@@ -100,8 +102,8 @@ impl Agent {
         }
     }
 
-    /// Tells extensions that a label changed.
-    pub(crate) async fn tell_label(
+    /// Reports a changed label to extensions.
+    pub(crate) async fn notify_label(
         &self,
         target: &EntryId,
         label: Option<&str>,
@@ -109,11 +111,11 @@ impl Agent {
         cancel: &Cancel,
     ) {
         let payload = || json!({"targetId": target.as_str(), "label": label, "previous": previous});
-        self.tell_of("session_label", payload, cancel).await;
+        self.notify_with("session_label", payload, cancel).await;
     }
 
-    /// Returns the leaf, or what was said before it if it only keeps books.
-    pub(super) fn said_last(&self) -> Option<Node> {
+    /// Returns the leaf, or the conversational entry before it if the leaf is a bookkeeping entry.
+    pub(super) fn last_conversational(&self) -> Option<Node> {
         let session = self.session();
         session.leaf().and_then(|leaf| session.tree().nearest_conversational(leaf))
     }
@@ -127,12 +129,12 @@ impl Agent {
         turn.find(|node| tree.role(*node) == Some(Role::Assistant))
     }
 
-    /// Plans to name the session, spelled as files spell names; no name, or a blank one, takes it away. Changes nothing.
+    /// Plans a session name. None or a blank name removes it. Changes nothing.
     pub fn plan_name(&self, name: Option<&str>) -> NamePlan {
         NamePlan { name: name.and_then(spelled_name), previous: self.session().name().map(str::to_owned) }
     }
 
-    /// Names the session as planned. Returns the new entry, or none if there is nothing to change.
+    /// Names the session as planned. Returns the new entry, or `None` if nothing changes.
     pub async fn name_session(&mut self, plan: &NamePlan, cancel: &Cancel) -> Result<Option<EntryId>> {
         if plan.is_noop() {
             return Ok(None);
@@ -140,13 +142,13 @@ impl Agent {
         let id = self.session().append_session_info(plan.name.as_deref().unwrap_or_default())?;
         self.session().sync()?;
         self.events.emit(AgentEvent::NameChanged { name: plan.name.clone() });
-        self.tell_name(plan.name.as_deref(), cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_name(plan.name.as_deref(), cancel).await;
+        self.notify_new_entries(cancel).await;
         Ok(Some(id))
     }
 
-    /// Tells extensions that the session has another name.
-    pub(crate) async fn tell_name(&self, name: Option<&str>, cancel: &Cancel) {
-        self.tell_of("session_info_changed", || json!({"name": name}), cancel).await;
+    /// Reports a new session name to extensions.
+    pub(crate) async fn notify_name(&self, name: Option<&str>, cancel: &Cancel) {
+        self.notify_with("session_info_changed", || json!({"name": name}), cancel).await;
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! request -> **plan** -> `session_before_merge`, model -> **draft** -> review -> **apply** -> `session_merge`
 //!
-//! Conversations have no lines that could be merged: a merge is a text, made by a model, from quotes or by the user,
-//! that the user can read and change before it is written. A merge changes no file of the project.
+//! Conversations cannot be merged line by line. A merge is a text, written by a model, by the user or from quotes,
+//! which the user can review before it is appended. It changes no file of the project.
 
 mod conflicts;
 mod draft;
@@ -20,7 +20,7 @@ use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::shared::SharedSession;
 
-/// The tokens that a digest leaves for the words around it.
+/// The tokens that a digest leaves for the text around it.
 const AROUND_DIGEST: u64 = 100;
 
 /// A request to merge a branch.
@@ -30,7 +30,7 @@ pub struct MergeBranchRequest {
     pub branch: String,
     /// The source of the text.
     pub with: MergeWith,
-    /// The reason, for readers of the session. Models do not get it.
+    /// The reason, for readers of the session. It is not part of the context.
     pub note: Option<String>,
     /// True to write a text even where moving the leaf is enough.
     pub no_fast_forward: bool,
@@ -83,9 +83,9 @@ pub struct MergeDraft {
 /// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergedBranch {
-    /// Everything the branch says is here already; nothing changed.
+    /// The branch has nothing new; nothing changed.
     UpToDate,
-    /// The leaf moved, because the branch goes on from here.
+    /// The branch continues from the leaf, so the leaf moved.
     FastForwarded(NavigationResult),
     /// A text was appended.
     Appended {
@@ -204,8 +204,8 @@ impl Agent {
                 "extraEntries": self.appended_json(&extra), "fromExtension": merge.content.from_hook,
             })
         };
-        self.tell_of("session_merge", payload, cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_with("session_merge", payload, cancel).await;
+        self.notify_new_entries(cancel).await;
         Ok(MergedBranch::Appended { entry, extra })
     }
 }

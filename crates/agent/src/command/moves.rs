@@ -1,6 +1,6 @@
-//! `/switch`, `/branch-here`, `/back`, `/forward`, `/pop` and `/undo`: plans of moves of the leaf.
+//! `/switch`, `/branch-here`, `/back`, `/forward`, `/pop` and `/undo`: plan moves of the leaf.
 //!
-//! The places where the leaf was are in memory only: a file stores its last position. An append is no move.
+//! The history of positions is kept in memory; a file stores only the last position. An append is not a move.
 
 use session_tree::cherry_pick::pick_origin;
 use session_tree::{Entry, EntryId, NavigationPlan, Node, PopPlan, Position, Role, Session};
@@ -8,28 +8,28 @@ use session_tree::{Entry, EntryId, NavigationPlan, Node, PopPlan, Position, Role
 use crate::agent::{Agent, Move, Step, SummaryRequest};
 use crate::error::{AgentError, Result};
 
-/// How many places are remembered.
-const MOST: usize = 200;
+/// The maximum length of the history.
+const MAX_POSITIONS: usize = 200;
 
 /// The target of a move.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MoveRequest {
     /// A reference to an entry.
     pub target: String,
-    /// Whether to go to the entry itself, not to where the command usually goes from there.
+    /// True to go to the entry itself instead of the command's default position near it.
     pub exact: bool,
     /// The summary of the branch that the leaf leaves.
     pub summary: SummaryRequest,
 }
 
-/// A request to go back to where a piece of work began, with a summary of it.
+/// A request to go back to where a piece of work began, with a summary of the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PopRequest {
-    /// A reference to an entry; without one, the last push of the path, or before its last prompt.
+    /// A reference to an entry. The default is the last push of the path, or its last prompt.
     pub target: Option<String>,
-    /// The summary; without it a model writes one.
+    /// The summary. Without it a model writes one.
     pub note: Option<String>,
-    /// What the model should pay attention to.
+    /// The subject that the model should focus on.
     pub focus: Option<String>,
 }
 
@@ -43,13 +43,12 @@ pub struct Pop {
 }
 
 impl Agent {
-    /// Plans to switch to the newest end of what follows an entry; a prompt there stays where it is. Changes nothing; see
-    /// [`Agent::go`].
+    /// Plans a move to the newest tip below an entry, even if that is a prompt. Changes nothing; see [`Agent::go`].
     pub fn plan_switch(&self, request: &MoveRequest) -> Result<Move> {
         self.plan_move(request, |session, target| session.plan_switch(target))
     }
 
-    /// Plans to go to where another attempt can begin; a prompt is taken back. Changes nothing; see [`Agent::go`].
+    /// Plans a move to where a new branch can start; a prompt is taken back. Changes nothing; see [`Agent::go`].
     pub fn plan_branch_here(&self, request: &MoveRequest) -> Result<Move> {
         self.plan_move(request, |session, target| session.plan_navigation(target))
     }
@@ -68,27 +67,27 @@ impl Agent {
         Ok(Move { summary: request.summary.clone(), ..Move::new(&session, plan) })
     }
 
-    /// Plans to go to where the leaf was before. Changes nothing; see [`Agent::go`].
+    /// Plans a move to the previous position. Changes nothing; see [`Agent::go`].
     ///
     /// # Errors
     ///
-    /// [`AgentError::NothingBehind`] if the leaf was nowhere else.
+    /// [`AgentError::NothingBehind`] if there is no previous position.
     pub fn plan_back(&self) -> Result<Move> {
         let (plan, steps) = self.nearest(self.history.behind())?.ok_or(AgentError::NothingBehind)?;
         Ok(Move { step: Step::Back(steps), ..Move::new(&self.session(), plan) })
     }
 
-    /// Plans to go to where the leaf was before it went back. Changes nothing; see [`Agent::go`].
+    /// Plans a move to the position before the last `/back`. Changes nothing; see [`Agent::go`].
     ///
     /// # Errors
     ///
-    /// [`AgentError::NothingAhead`] if it did not go back.
+    /// [`AgentError::NothingAhead`] if the leaf did not go back.
     pub fn plan_forward(&self) -> Result<Move> {
         let (plan, steps) = self.nearest(self.history.ahead())?.ok_or(AgentError::NothingAhead)?;
         Ok(Move { step: Step::Forward(steps), ..Move::new(&self.session(), plan) })
     }
 
-    /// Finds the nearest place that is not this one, and how many places that is away.
+    /// Finds the nearest position that differs from the current one, and its distance.
     fn nearest(&self, places: &[Place]) -> Result<Option<(NavigationPlan, usize)>> {
         for (skipped, place) in places.iter().rev().enumerate() {
             let plan = match place {
@@ -96,7 +95,7 @@ impl Agent {
                 Some(id) if self.session().tree().node(id.as_str()).is_some() => {
                     Some(self.session().plan_exact_navigation(id.as_str())?)
                 }
-                // Somebody rewrote the file.
+                // The file was replaced and no longer has this entry.
                 Some(_) => None,
             };
             if let Some(plan) = plan.filter(|plan| !plan.is_noop) {
@@ -106,7 +105,7 @@ impl Agent {
         Ok(None)
     }
 
-    /// Plans to go back and leave a summary. Changes nothing.
+    /// Plans a move back with a summary. Changes nothing.
     ///
     /// # Errors
     ///
@@ -121,15 +120,15 @@ impl Agent {
         };
         let movement = Move {
             summary,
-            // The prompt is taken back too, so the summary tells of it.
+            // The prompt is abandoned too, so the summary covers it.
             summary_target: plan.new_leaf().cloned(),
             ..Move::new(&self.session(), plan.navigation.clone())
         };
         Ok(Pop { plan, movement })
     }
 
-    /// Plans to take back the last prompt of the path with all that followed, or a pick or merge that nothing
-    /// followed. Changes nothing; see [`Agent::go`].
+    /// Plans to take back the last prompt of the path with everything below it, or a pick or merge at the end of the
+    /// path. Changes nothing; see [`Agent::go`].
     ///
     /// # Errors
     ///
@@ -162,7 +161,7 @@ impl Agent {
 
     /// Finds the first entry of the pick or merge that the path ends with.
     fn last_pick_or_merge(&self) -> Result<Option<Node>> {
-        let Some(last) = self.said_last() else { return Ok(None) };
+        let Some(last) = self.last_conversational() else { return Ok(None) };
         let session = self.session();
         let Some(source) = PickOrMerge::of(&session.entry_at(last)?) else { return Ok(None) };
         let mut first = last;
@@ -183,7 +182,7 @@ impl Agent {
 /// The operation that copied an entry from another branch.
 #[derive(Debug, PartialEq, Eq)]
 enum PickOrMerge {
-    /// The pick of this time.
+    /// A cherry-pick at this time.
     Pick(String),
     Merge,
 }
@@ -205,10 +204,10 @@ pub(crate) fn is_picked_or_merged(entry: &Entry) -> bool {
     PickOrMerge::of(entry).is_some()
 }
 
-/// A place of the leaf; `None` is before the first entry.
+/// A position of the leaf; `None` is before the first entry.
 type Place = Option<EntryId>;
 
-/// The places where the leaf was.
+/// The earlier positions of the leaf.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     behind: Vec<Place>,
@@ -216,29 +215,29 @@ pub struct History {
 }
 
 impl History {
-    /// Returns the places behind, the nearest last.
+    /// Returns the positions to go back to, the nearest last.
     pub fn behind(&self) -> &[Place] {
         &self.behind
     }
 
-    /// Returns the places ahead, the nearest last.
+    /// Returns the positions to go forward to, the nearest last.
     pub fn ahead(&self) -> &[Place] {
         &self.ahead
     }
 
-    /// Notes that a place was left for a new one. What was ahead is forgotten.
+    /// Adds a position that a move left. Clears the positions ahead.
     pub(crate) fn leave(&mut self, place: Place) {
         self.ahead.clear();
         push(&mut self.behind, place);
     }
 
-    /// Notes that the leaf went back from a place, over `steps` places.
+    /// Records a move back from a position, over `steps` positions.
     pub(crate) fn go_back(&mut self, from: Place, steps: usize) {
         self.behind.truncate(self.behind.len().saturating_sub(steps));
         push(&mut self.ahead, from);
     }
 
-    /// Notes that the leaf went forward from a place, over `steps` places.
+    /// Records a move forward from a position, over `steps` positions.
     pub(crate) fn go_forward(&mut self, from: Place, steps: usize) {
         self.ahead.truncate(self.ahead.len().saturating_sub(steps));
         push(&mut self.behind, from);
@@ -246,7 +245,7 @@ impl History {
 }
 
 fn push(places: &mut Vec<Place>, place: Place) {
-    if places.len() == MOST {
+    if places.len() == MAX_POSITIONS {
         places.remove(0);
     }
     places.push(place);

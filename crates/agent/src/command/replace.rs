@@ -1,8 +1,8 @@
-//! `/new`, `/resume` and `/import`: one session takes the place of another.
+//! `/new`, `/resume` and `/import`: replace the session of the agent.
 //!
-//! before hook -> the new session is made -> shutdown of the old -> extensions are loaded anew -> start of the new
+//! before hook -> create the new session -> shut down the old one -> reload extensions -> start the new one
 //!
-//! Until the shutdown nothing has changed; from then on nothing can fail.
+//! Before the shutdown nothing has changed; after it nothing can fail.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,15 +22,15 @@ use crate::extension::ExtensionBundle;
 use crate::hooks::Gate;
 use crate::turn::Turn;
 
-/// The extensions of a session while they are loaded.
+/// The future of loading extensions.
 pub type ReloadFuture = Pin<Box<dyn Future<Output = ExtensionBundle> + Send>>;
 
-/// Loads extensions anew for a session that takes the place of another.
+/// A function that loads the extensions of a session.
 #[derive(Clone)]
 pub struct Reload(Arc<dyn Fn(&Session) -> ReloadFuture + Send + Sync>);
 
 impl Reload {
-    /// Loads extensions with a function.
+    /// Wraps a function.
     pub fn new(load: impl Fn(&Session) -> ReloadFuture + Send + Sync + 'static) -> Self {
         Reload(Arc::new(load))
     }
@@ -42,20 +42,20 @@ impl fmt::Debug for Reload {
     }
 }
 
-/// What came of replacing a session.
+/// The result of replacing the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Replaced {
-    /// The file of the session that the agent works on now.
+    /// The file of the new session.
     pub session_file: Option<PathBuf>,
-    /// The file of the session that it left.
+    /// The file of the previous session.
     pub previous_session_file: Option<PathBuf>,
-    /// The model that the path of the new session names; who knows models may want to choose it.
+    /// The model that the new session names. A front end that has it may choose it.
     pub model: Option<ModelRef>,
-    /// The working directory that the new session names, if it is another one than the agent's.
+    /// The working directory of the new session, if it differs from the agent's.
     pub other_cwd: Option<String>,
 }
 
-/// A session that is about to take the place of the one at hand.
+/// A session that is ready to replace the current one.
 #[derive(Debug)]
 pub struct Replacement {
     /// The session.
@@ -63,7 +63,7 @@ pub struct Replacement {
     pub(super) reason: Reason,
 }
 
-/// An empty session to start.
+/// A request for an empty session.
 #[derive(Debug, Clone, Default)]
 pub struct NewRequest {
     /// The header of the session; an empty working directory means the agent's.
@@ -74,18 +74,18 @@ pub struct NewRequest {
     pub name: Option<String>,
 }
 
-/// A file that is about to be imported.
+/// A planned import.
 #[derive(Debug)]
 pub struct Import {
-    /// What is in it.
+    /// The session to import.
     pub source: Session,
     /// The file.
     pub file: PathBuf,
-    /// The directory that its copy goes into; no file there is ever replaced.
+    /// The directory of the copy. No existing file is replaced.
     pub directory: PathBuf,
 }
 
-/// Why a session takes the place of another.
+/// The reason of a replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     New,
@@ -104,12 +104,12 @@ impl Reason {
 }
 
 impl Agent {
-    /// Reloads extensions whenever the session is replaced; without this they stay.
+    /// Sets how to reload extensions when the session is replaced. Without this they stay loaded.
     pub fn set_reload(&mut self, reload: Reload) {
         self.reload = Some(reload);
     }
 
-    /// Plans to go on in the session of a file. Changes nothing; see [`Agent::replace_session`].
+    /// Plans to continue in the session of a file. Changes nothing; see [`Agent::replace_session`].
     ///
     /// # Errors
     ///
@@ -140,23 +140,23 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`AgentError::NothingBehind`] if the leaf is before the first entry already.
+    /// [`AgentError::NothingBehind`] if the leaf is already before the first entry.
     pub fn plan_new_here(&self) -> Result<Move> {
         let plan = self.session().plan_reset().ok_or(AgentError::NothingBehind)?;
         Ok(Move { summary_target: None, ..Move::new(&self.session(), plan) })
     }
 
-    /// Plans to copy a session file into a directory of sessions and to go on in the copy. Changes nothing.
+    /// Plans to copy a session file into a directory and to continue in the copy. Changes nothing.
     ///
     /// # Errors
     ///
-    /// What [`Options::open_read_only`] refuses.
+    /// The errors of [`Options::open_read_only`].
     pub fn plan_import(&self, file: &Path, directory: &Path, options: Options) -> Result<Import> {
         let source = options.open_read_only(file)?;
         Ok(Import { source, file: file.to_path_buf(), directory: directory.to_path_buf() })
     }
 
-    /// Copies the file as planned and goes on in the copy.
+    /// Copies the file as planned and continues in the copy.
     pub async fn import(
         &mut self,
         planned: Import,
@@ -173,10 +173,10 @@ impl Agent {
         Ok(Applied::Done(replaced))
     }
 
-    /// Puts a session that was planned by [`Agent::plan_new`] or [`Agent::plan_resume`] into the place of this one.
+    /// Replaces the session by one that [`Agent::plan_new`] or [`Agent::plan_resume`] returned.
     ///
-    /// Model and working directory stay the agent's; [`Replaced`] tells what the session says of them. The thinking
-    /// level is that of the session, and what waited to be sent in the old one is dropped.
+    /// The agent keeps its model and working directory; [`Replaced`] has those of the session. The thinking level is
+    /// that of the session. The queue of the previous session is dropped.
     pub async fn replace_session(
         &mut self,
         planned: Replacement,
@@ -193,11 +193,11 @@ impl Agent {
         }
     }
 
-    /// Tells extensions that the agent begins to work.
+    /// Reports to extensions that the agent starts.
     pub async fn start(&mut self, cancel: &Cancel) {
-        self.tell_start("startup", None, cancel).await;
+        self.notify_start("startup", None, cancel).await;
         self.discover("startup", cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_new_entries(cancel).await;
     }
 
     /// Reloads the extensions of the current session, if [`Agent::set_reload`] was called.
@@ -205,11 +205,11 @@ impl Agent {
         if self.reload.is_none() {
             return;
         }
-        self.tell_shutdown("reload", None).await;
+        self.notify_shutdown("reload", None).await;
         self.load_extensions().await;
-        self.tell_start("reload", None, cancel).await;
+        self.notify_start("reload", None, cancel).await;
         self.discover("reload", cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_new_entries(cancel).await;
     }
 
     pub(crate) async fn load_extensions(&mut self) {
@@ -220,19 +220,19 @@ impl Agent {
         }
     }
 
-    /// Tells extensions that resources could be loaded now. This agent loads none, so the answers are not used.
+    /// Runs the hook that discovers resources. This agent loads none, so the answers are ignored.
     async fn discover(&self, reason: &str, cancel: &Cancel) {
         let payload = || json!({"cwd": self.cwd.to_string_lossy(), "reason": reason});
-        self.tell_of("resources_discover", payload, cancel).await;
+        self.notify_with("resources_discover", payload, cancel).await;
     }
 
-    /// Tells extensions that the agent ends, and keeps the position.
+    /// Reports to extensions that the agent ends, and writes the position of the leaf.
     pub async fn quit(&mut self) {
-        self.tell_shutdown("quit", None).await;
+        self.notify_shutdown("quit", None).await;
         self.keep_position_if_saved();
     }
 
-    /// Asks extensions whether the session may be left for a new one, or for the one in a file.
+    /// Asks extensions whether the session may be replaced by a new one or by that of a file.
     async fn may_switch(
         &self,
         reason: Reason,
@@ -243,17 +243,17 @@ impl Agent {
         self.gate("session_before_switch", payload, cancel).await
     }
 
-    /// Puts a session into the place of the one at hand.
+    /// Replaces the session.
     pub(super) async fn replace(
         &mut self,
         new: Session,
         reason: Reason,
         cancel: &Cancel,
     ) -> Result<Replaced> {
-        // Reads all that can fail before anything is told.
+        // Fallible steps come before the first event.
         let context = new.context()?;
         let target = new.file().map(Path::to_path_buf);
-        self.tell_shutdown(reason.name(), target.as_deref()).await;
+        self.notify_shutdown(reason.name(), target.as_deref()).await;
         self.keep_position_if_saved();
         let old = self.put_session(new);
         let previous = old.file().map(Path::to_path_buf);
@@ -262,10 +262,10 @@ impl Agent {
         self.events.emit(AgentEvent::SessionReplaced { reason: reason.name(), previous_file });
         self.load_extensions().await;
         self.restore_thinking();
-        self.tell_start(reason.name(), previous.as_deref(), cancel).await;
-        self.tell_replaced(reason, previous.as_deref(), cancel).await;
+        self.notify_start(reason.name(), previous.as_deref(), cancel).await;
+        self.notify_replaced(reason, previous.as_deref(), cancel).await;
         self.discover("startup", cancel).await;
-        self.tell_news(cancel).await;
+        self.notify_new_entries(cancel).await;
         let own = self.cwd.to_string_lossy();
         let session = self.session();
         let cwd = session.header().cwd().filter(|cwd| !cwd.is_empty() && *cwd != own);
@@ -277,15 +277,15 @@ impl Agent {
         })
     }
 
-    /// Thinks as hard as the path says, if it says anything.
+    /// Sets the thinking level stored on the path, if any.
     fn restore_thinking(&mut self) {
-        if let (Some(model), Some(level)) = (&self.model, self.said_thinking()) {
+        if let (Some(model), Some(level)) = (&self.model, self.stored_thinking()) {
             let level = model.spec().clamp(level);
             self.think(level);
         }
     }
 
-    /// Changes the session; what waits for the old one is dropped with it.
+    /// Replaces the session and drops the queue of the previous one.
     fn put_session(&mut self, new: Session) -> Session {
         self.turn = Turn::new(self.settings.retry.clone());
         self.queue.clear();
@@ -295,41 +295,41 @@ impl Agent {
         self.session.replace(new)
     }
 
-    /// Keeps the position of a session that is left.
+    /// Writes the position of the leaf of a session that is left.
     fn keep_position_if_saved(&mut self) {
         let mut session = self.session();
         if session.is_saved() && session.read_only().is_none() {
-            // Where a file cannot be written any more, the position is the least of what is lost.
+            // Best effort: the file may no longer be writable.
             drop(session.mark_leaf());
         }
     }
 
-    async fn tell_shutdown(&self, reason: &str, target: Option<&Path>) {
+    async fn notify_shutdown(&self, reason: &str, target: Option<&Path>) {
         let payload = || json!({"reason": reason, "targetSessionFile": file_json(target)});
-        // Limits the time that extensions get.
+        // Limits the time of the handlers.
         let leaving = Cancel::new();
         leaving.cancel();
-        self.tell_of("session_shutdown", payload, &leaving).await;
+        self.notify_with("session_shutdown", payload, &leaving).await;
         self.report_hook_failures();
     }
 
-    async fn tell_start(&self, reason: &str, previous: Option<&Path>, cancel: &Cancel) {
+    async fn notify_start(&self, reason: &str, previous: Option<&Path>, cancel: &Cancel) {
         let payload = || json!({"reason": reason, "previousSessionFile": file_json(previous)});
-        self.tell_of("session_start", payload, cancel).await;
+        self.notify_with("session_start", payload, cancel).await;
     }
 
-    /// Tells those who still listen to the older names.
-    async fn tell_replaced(&self, reason: Reason, previous: Option<&Path>, cancel: &Cancel) {
+    /// Reports the events with older names.
+    async fn notify_replaced(&self, reason: Reason, previous: Option<&Path>, cancel: &Cancel) {
         let event = match reason {
             Reason::Fork => "session_fork",
             Reason::New | Reason::Resume => "session_switch",
         };
         let payload = || json!({"reason": reason.name(), "previousSessionFile": file_json(previous)});
-        self.tell_of(event, payload, cancel).await;
+        self.notify_with(event, payload, cancel).await;
     }
 }
 
-/// Spells a path for extensions.
+/// Returns a path as JSON.
 pub(super) fn file_json(path: Option<&Path>) -> Json {
     path.map_or(Json::Null, |path| path.to_string_lossy().into())
 }

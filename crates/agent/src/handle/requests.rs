@@ -23,7 +23,7 @@ use crate::settings::Settings;
 use crate::shared::SharedSession;
 use crate::tools::UserCommand;
 
-/// Makes the system prompt, once the tools of extensions are known.
+/// A function that returns the system prompt. It runs after the tools of extensions are loaded.
 pub type SystemPrompt = Box<dyn FnOnce() -> String + Send>;
 
 /// Changes settings.
@@ -44,17 +44,17 @@ macro_rules! requests {
     };
 }
 
-// Talking to the model.
+// The model.
 requests! {
     /// Sends a prompt and replies when the model has answered.
     prompt(submission: Submission) -> Submitted = |agent, cancel| agent.run_prompt(submission, cancel).await;
-    /// Runs a shell command of the user and appends it with its output. Its output so far is in events with the call id
-    /// [`USER_COMMAND`](crate::agent::USER_COMMAND). The reply is the message, also if it could not be appended.
+    /// Runs a shell command of the user and appends it with its output. Events carry partial output under the call id
+    /// [`USER_COMMAND`](crate::agent::USER_COMMAND). The reply is the message, even if it could not be appended.
     run_command(command: UserCommand) -> RanCommand = |agent, cancel| agent.run_user_command(&command, cancel).await;
     /// Replaces older messages by a summary.
     compact(focus: Option<String>) -> Applied<EntryId> =
         |agent, cancel| agent.compact(focus.as_deref(), cancel).await;
-    /// Runs the command of an extension that a line names, without its slash. A line that names none is a prompt.
+    /// Runs the extension command that a line names, without its slash. Any other line is a prompt.
     run_line(line: String) -> () = |agent, cancel| agent.run_line(&line, cancel).await;
     /// Runs a command of an extension by its name.
     run_extension_command(name: String, arguments: String) -> CommandRun =
@@ -172,18 +172,18 @@ requests! {
 
 // The agent itself.
 requests! {
-    /// Chooses another model and writes so into the session.
+    /// Sets the model and stores the choice in the session.
     choose_model(model: Arc<dyn Model>, by: ChosenBy) -> EntryId =
         |agent, _cancel| agent.choose_model_by(model, by);
-    /// Uses a model that the session names already. Nothing is written.
+    /// Uses the model that the session already names. Writes nothing.
     restore_model(model: Arc<dyn Model>, thinking: Option<ThinkingLevel>) -> () = |agent, _cancel| {
-        let thinking = thinking.or_else(|| agent.said_thinking()).unwrap_or(agent.thinking);
+        let thinking = thinking.or_else(|| agent.stored_thinking()).unwrap_or(agent.thinking);
         agent.restore_model(model, thinking);
         Ok(())
     };
-    /// Chooses the thinking level and writes so into the session.
+    /// Sets the thinking level and stores it in the session.
     choose_thinking(level: ThinkingLevel) -> EntryId = |agent, _cancel| agent.choose_thinking(level);
-    /// Uses other settings, secrets and another system prompt from the next turn on.
+    /// Replaces the settings, the secrets and the system prompt from the next turn on.
     configure(settings: Settings, secrets: Arc<Secrets>, system: String) -> () = |agent, _cancel| {
         agent.set_settings(settings);
         agent.secrets = secrets;
@@ -197,7 +197,7 @@ requests! {
         agent.set_settings(settings);
         Ok(())
     };
-    /// Loads extensions with `load`, now and whenever the session is replaced, and tells them that the agent starts.
+    /// Loads extensions with `load`, now and whenever the session is replaced, and reports the start to them.
     start(load: Option<Reload>, system: Option<SystemPrompt>) -> () = |agent, cancel| {
         if let Some(load) = load {
             agent.set_reload(load);
@@ -213,7 +213,7 @@ requests! {
         agent.install(ExtensionBundle { hooks, commands });
         Ok(())
     };
-    /// Loads extensions again.
+    /// Reloads extensions.
     reload(system: Option<SystemPrompt>) -> () = |agent, cancel| {
         agent.reload(cancel).await;
         agent.set_system(system);
@@ -223,9 +223,9 @@ requests! {
     wait_until_idle() -> () = |_agent, _cancel| Ok(());
     /// Waits until no other program holds the lock of the session file.
     until_unlocked() -> () = |agent, cancel| agent.until_unlocked(cancel).await;
-    /// Ends the agent: tells extensions, writes the position of the leaf, and ends its thread.
+    /// Ends the agent: reports the end to extensions, writes the position of the leaf, and stops the thread.
     quit() -> () = |agent, cancel| {
-        // Extensions may have queued requests.
+        // Handlers may have queued requests.
         agent.run_queue(cancel).await;
         agent.quit().await;
         agent.has_quit = true;

@@ -1,4 +1,4 @@
-//! Combines the answers of several handlers into one, as the table of events says.
+//! Combines the answers of several handlers, as the table of events defines it.
 
 use std::borrow::Cow;
 
@@ -9,27 +9,27 @@ use super::events::{Combine, Event, event};
 use super::{Handler, Hooks};
 use crate::cancel::Cancel;
 
-/// Returns a field of an answer that is set to something.
+/// Returns a field of an answer if it is not null.
 pub(crate) fn given<'a>(answer: &'a Json, field: &str) -> Option<&'a Json> {
     answer.get(field).filter(|value| !value.is_null())
 }
 
-/// The combined answers before something is done.
+/// The combined answers of the hook before an action.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gate {
     /// The fields that were answered.
     pub fields: Map<String, Json>,
-    /// The name of the handler that cancelled it.
+    /// The handler that cancelled the action.
     pub cancelled_by: Option<String>,
 }
 
 impl Gate {
-    /// Returns a field that is set to something.
+    /// Returns a field if it is not null.
     pub fn get(&self, field: &str) -> Option<&Json> {
         self.fields.get(field).filter(|value| !value.is_null())
     }
 
-    /// Returns a field that is a text.
+    /// Returns a field if it is a string.
     pub fn text(&self, field: &str) -> Option<String> {
         self.get(field).and_then(Json::as_str).map(str::to_owned)
     }
@@ -40,7 +40,7 @@ impl Gate {
 pub struct Trust {
     /// True if its resources may be loaded.
     pub is_trusted: bool,
-    /// True if this holds for the next time too.
+    /// True if the decision is stored.
     pub remember: bool,
 }
 
@@ -52,7 +52,7 @@ struct Answers<'p> {
     fields: Map<String, Json>,
     /// All answers of an event that collects them.
     all: Vec<Json>,
-    /// The handler whose answer ended the asking.
+    /// The handler whose answer ended the calls.
     ended_by: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl Hooks {
         answers
     }
 
-    /// Calls one listener. Returns its answer; none if it failed, answered nothing, or was cancelled.
+    /// Calls one listener. Returns `None` if it failed, gave no answer, or was cancelled.
     async fn ask(
         &self,
         event: &Event,
@@ -100,18 +100,18 @@ impl Hooks {
         }
     }
 
-    /// Asks before something is done.
+    /// Runs the hook before an action.
     pub async fn gate(&self, event: &str, payload: &Json, cancel: &Cancel) -> Gate {
         let answers = self.answers(event, Cow::Borrowed(payload), cancel).await;
         Gate { fields: answers.fields, cancelled_by: answers.ended_by }
     }
 
-    /// Lets all handlers change a payload in turn. The answer that ended it is part of the payload.
+    /// Lets each handler change the payload in turn. The answer that ends the chain is merged into the payload.
     pub async fn chain(&self, event: &str, payload: Json, cancel: &Cancel) -> Json {
         self.answers(event, Cow::Owned(payload), cancel).await.payload.into_owned()
     }
 
-    /// Returns all answers, and the payload as handlers changed it.
+    /// Returns all answers, and the payload with the changes of handlers.
     pub async fn collect(&self, event: &str, payload: Json, cancel: &Cancel) -> (Vec<Json>, Json) {
         let answers = self.answers(event, Cow::Owned(payload), cancel).await;
         (answers.all, answers.payload.into_owned())
@@ -123,8 +123,8 @@ impl Hooks {
         answers.ended_by.map(|_| Json::Object(answers.fields))
     }
 
-    /// Asks whether the resources of a project may be loaded. Front ends ask before they load anything of the project,
-    /// and only handlers that do not come from it.
+    /// Asks whether the resources of a project may be loaded. Front ends call this before they load anything of the
+    /// project, and only for handlers from elsewhere.
     pub async fn project_trust(&self, cwd: &str, cancel: &Cancel) -> Option<Trust> {
         let payload = json!({"type": "project_trust", "cwd": cwd});
         let answer = self.first("project_trust", &payload, cancel).await?;
@@ -132,14 +132,14 @@ impl Hooks {
         Some(Trust { is_trusted: answer["trusted"] == "yes", remember })
     }
 
-    /// Reports something that has happened.
-    pub async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
-        self.tell_part(event, payload, || payload.clone(), cancel).await;
+    /// Reports an event.
+    pub async fn notify(&self, event: &str, payload: &Json, cancel: &Cancel) {
+        self.notify_part(event, payload, || payload.clone(), cancel).await;
     }
 
-    /// Reports a part of an answer. `whole` makes the payload with the answer so far, for handlers that do not
+    /// Reports a part of an answer. `whole` builds the payload with the answer so far, for handlers that do not
     /// [assemble it](Handler::assembles_answers).
-    pub(crate) async fn tell_part(
+    pub(crate) async fn notify_part(
         &self,
         event: &str,
         part: &Json,
@@ -165,7 +165,7 @@ fn hook_span(handler: &dyn Handler, event: &str) -> Span {
 }
 
 impl Answers<'_> {
-    /// Takes one answer.
+    /// Adds one answer.
     fn take(&mut self, combine: Combine, answer: Map<String, Json>, is_end: bool) {
         match combine {
             Combine::Merge => self.fields.extend(answer),

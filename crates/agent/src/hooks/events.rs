@@ -24,9 +24,9 @@ pub struct Event {
     pub returned: Option<&'static str>,
     /// How the answers of several handlers are combined.
     pub combine: Combine,
-    /// The answer that ends the asking: a field and its values.
+    /// The answer that ends the calls: a field and its values.
     pub ends: Option<(&'static str, &'static [&'static str])>,
-    /// True if a handler that fails counts as one that says no; otherwise it is passed over.
+    /// True if a failed handler blocks the action. Otherwise the failure is skipped.
     pub failure_blocks: bool,
     /// A remark for the documentation.
     pub note: &'static str,
@@ -35,20 +35,20 @@ pub struct Event {
 /// How the answers of several handlers are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
-    /// Field by field; of two answers to one field the later one counts.
+    /// Field by field. The last answer to a field wins.
     Merge,
     /// Each answer changes the payload that the next handler gets.
     Chain,
     /// All answers are kept. An answer to this field also changes the payload that the next handler gets.
     Collect(Option<&'static str>),
-    /// The first answer that decides counts.
+    /// The first deciding answer wins.
     First,
     /// Answers are ignored.
     Notify,
 }
 
 impl Event {
-    /// Returns true if a handler may cancel what the event announces.
+    /// Returns true if a handler may cancel the action.
     pub fn can_be_cancelled(&self) -> bool {
         self.ends.is_some_and(|(field, _)| field == "cancel")
     }
@@ -58,7 +58,7 @@ impl Event {
         fields(self.answer).chain(self.edited).chain(self.returned).any(|known| name_of(known) == field)
     }
 
-    /// Returns true if no other handler is asked after this answer.
+    /// Returns true if no further handler is called after this answer.
     pub(super) fn is_ended_by(&self, answer: &Map<String, Json>) -> bool {
         let Some((field, values)) = self.ends else { return self.combine == Combine::First };
         match answer.get(field) {
@@ -109,14 +109,14 @@ pub fn name_of(field: &str) -> &str {
     field.split(['?', ':']).next().unwrap_or(field)
 }
 
-/// Lists the payload fields that are left out if they have no value. Other fields are null then.
+/// Lists the payload fields that are omitted without a value. Other fields are null then.
 pub fn optional_fields() -> impl Iterator<Item = &'static str> {
     let declarations =
         EVENTS.iter().map(|event| event.payload).chain(TYPES.iter().map(|(_, fields)| *fields));
     declarations.flat_map(fields).filter_map(|field| field.split_once("?: ")).map(|(name, _)| name)
 }
 
-/// An event after something has happened; it is only reported.
+/// An event after an action; it is only reported.
 const fn after(name: &'static str, payload: &'static str) -> Event {
     Event {
         name,
@@ -137,7 +137,7 @@ const fn asked(name: &'static str, payload: &'static str, answer: &'static str, 
     Event { answer, combine, ..after(name, payload) }
 }
 
-/// An event before something is done, which a handler may cancel.
+/// An event before an action, which a handler may cancel.
 const fn before(name: &'static str, payload: &'static str, answer: &'static str) -> Event {
     asked(name, payload, answer, Combine::Merge).ends_with("cancel", &["true"])
 }

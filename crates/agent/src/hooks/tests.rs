@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Registers a handler that always answers the same.
+/// Registers a handler with a fixed answer.
 fn answering(hooks: &mut Hooks, name: &str, event: &str, answer: Json) {
     hooks.on(name, event, move |_, _| {
         let answer = answer.clone();
@@ -33,7 +33,7 @@ async fn answers_to_a_gate_are_merged_field_by_field() {
 }
 
 #[tokio::test]
-async fn a_cancel_ends_the_asking_and_names_who_it_was() {
+async fn a_cancel_stops_the_calls_and_names_the_handler() {
     let mut hooks = Hooks::new();
     let asked = Arc::new(AtomicUsize::new(0));
     answering(&mut hooks, "a", "session_before_tree", json!({"cancel": true}));
@@ -48,7 +48,7 @@ async fn a_cancel_ends_the_asking_and_names_who_it_was() {
 }
 
 #[tokio::test]
-async fn a_handler_that_fails_is_reported_and_passed_over() {
+async fn a_failed_handler_is_reported_and_skipped() {
     let mut hooks = Hooks::new();
     failing(&mut hooks, "bad", "session_before_tree");
     answering(&mut hooks, "good", "session_before_tree", json!({"label": "kept"}));
@@ -64,7 +64,7 @@ async fn a_handler_that_fails_is_reported_and_passed_over() {
 }
 
 #[tokio::test]
-async fn in_a_chain_everybody_sees_what_the_one_before_made() {
+async fn in_a_chain_each_handler_gets_the_changes_of_the_one_before() {
     let mut hooks = Hooks::new();
     answering(&mut hooks, "a", "input", json!({"text": "changed"}));
     hooks.on("b", "input", |payload, _| {
@@ -76,7 +76,7 @@ async fn in_a_chain_everybody_sees_what_the_one_before_made() {
 }
 
 #[tokio::test]
-async fn the_table_says_which_answer_ends_a_chain_and_which_fields_count() {
+async fn the_table_defines_which_answer_ends_a_chain_and_which_fields_count() {
     let mut hooks = Hooks::new();
     for (event, field) in [("context", "messages"), ("tool_call", "input")] {
         answering(&mut hooks, "a", event, json!({"block": true, "toolName": "other"}));
@@ -89,7 +89,7 @@ async fn the_table_says_which_answer_ends_a_chain_and_which_fields_count() {
 }
 
 #[tokio::test]
-async fn a_handler_that_hangs_is_left_when_the_work_is_cancelled() {
+async fn a_hanging_handler_is_abandoned_when_the_work_is_cancelled() {
     let mut hooks = Hooks::new();
     hooks.on("slow", "session_before_tree", |_, _| Box::pin(std::future::pending()));
     let cancel = Cancel::new();
@@ -110,7 +110,7 @@ async fn a_function_for_an_older_name_is_called_once_and_with_that_name() {
                 Box::pin(async { Ok(Json::Null) })
             });
             assert!(hooks.wants(event.name));
-            hooks.tell(event.name, &json!({"type": event.name}), &Cancel::new()).await;
+            hooks.notify(event.name, &json!({"type": event.name}), &Cancel::new()).await;
             assert_eq!(*seen.lock().unwrap(), [json!(older)]);
         }
     }
@@ -160,7 +160,7 @@ fn every_name_of_an_event_means_one_event() {
 }
 
 #[tokio::test]
-async fn a_guard_that_fails_lets_nothing_through() {
+async fn a_failed_guard_blocks_the_action() {
     let mut hooks = Hooks::new();
     failing(&mut hooks, "guard", "tool_call");
     failing(&mut hooks, "guard", "user_bash");
@@ -172,7 +172,7 @@ async fn a_guard_that_fails_lets_nothing_through() {
 }
 
 #[tokio::test]
-async fn a_project_is_trusted_by_the_first_who_decides() {
+async fn the_first_deciding_handler_decides_about_trust() {
     let mut hooks = Hooks::new();
     let cancel = Cancel::new();
     assert_eq!(hooks.project_trust("/w", &cancel).await, None);

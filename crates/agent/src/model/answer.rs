@@ -1,4 +1,4 @@
-//! An answer while it grows, and the message it becomes.
+//! An answer while it is streamed, and the message made from it.
 
 use serde_json::{Map, Value as Json, json};
 use session_tree::{Message, Timestamp};
@@ -6,9 +6,10 @@ use session_tree::{Message, Timestamp};
 use super::event::{AnswerEvent, BlockStart, StopReason, Usage};
 use super::spec::ModelSpec;
 
-/// An answer while it grows.
+/// An answer while it is streamed.
 ///
-/// Whatever happens, what came so far can be kept: [`Answer::into_message`] makes the message that sessions store.
+/// An interrupted answer is not lost: [`Answer::into_aborted`] and [`Answer::into_failed`] make a message from its
+/// parts.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
     response_id: Option<String>,
@@ -26,7 +27,7 @@ struct Block {
 }
 
 impl Answer {
-    /// Takes one event in.
+    /// Adds one event.
     pub fn take(&mut self, event: &AnswerEvent) {
         match event {
             AnswerEvent::Begin { response_id } => self.response_id.clone_from(response_id),
@@ -57,7 +58,7 @@ impl Answer {
         });
     }
 
-    /// Returns why the answer ended; none while it grows, or if it broke off.
+    /// Returns why the answer ended. `None` while it is streamed, or if it was interrupted.
     pub fn stop(&self) -> Option<StopReason> {
         self.stop
     }
@@ -67,13 +68,13 @@ impl Answer {
         self.usage
     }
 
-    /// Returns the text, blocks joined by line feeds.
+    /// Returns the text of all blocks, joined by line feeds.
     pub fn text(&self) -> String {
         let texts = self.blocks.iter().filter(|block| block.start == BlockStart::Text);
         texts.map(|block| block.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the last change of the answer as extensions and machines read it; none if no block has changed.
+    /// Returns the change made by an event, as extensions and programs see it. `None` if no block changed.
     pub fn update_json(&self, event: &AnswerEvent) -> Option<Json> {
         let (index, step) = match event {
             AnswerEvent::BlockStart { index, .. } => (*index, "start"),
@@ -103,7 +104,7 @@ impl Answer {
         Some(update)
     }
 
-    /// Spells the block that has just begun or ended; none while it grows, or if it says nothing.
+    /// Returns the block that an event starts or ends. `None` for other events and for empty blocks.
     pub(crate) fn block_json(&self, event: &AnswerEvent) -> Option<Json> {
         match event {
             AnswerEvent::BlockStart { index, .. } | AnswerEvent::BlockEnd { index, .. } => {
@@ -119,12 +120,12 @@ impl Answer {
         self.message(model, time, stop, None)
     }
 
-    /// Makes the message of an answer that somebody stopped. Calls of tools that were not complete are left out.
+    /// Makes the message of a cancelled answer. Incomplete tool calls are left out.
     pub fn into_aborted(self, model: &ModelSpec, time: Timestamp) -> Message {
         self.message(model, time, "aborted", Some("Request was aborted"))
     }
 
-    /// Makes the message of an answer that broke off. Calls of tools that were not complete are left out.
+    /// Makes the message of an interrupted answer. Incomplete tool calls are left out.
     pub fn into_failed(self, model: &ModelSpec, time: Timestamp, error: &str) -> Message {
         self.message(model, time, "error", Some(error))
     }
@@ -155,7 +156,7 @@ impl Block {
         matches!(self.start, BlockStart::ToolCall { .. })
     }
 
-    /// The block as sessions store it; `None` for one that says nothing.
+    /// Returns the block as sessions store it, or `None` if it is empty.
     fn stored(&self, broke_off: bool) -> Option<Json> {
         let mut stored = match &self.start {
             BlockStart::Text => json!({"type": "text", "text": self.text}),
@@ -176,8 +177,8 @@ impl Block {
         Some(stored)
     }
 
-    /// The arguments of a call; what is no object is kept as text under a key of its own, so that the tool can
-    /// refuse it.
+    /// Returns the arguments of a call. Text that is not a JSON object is stored under a special key, so that the tool
+    /// can refuse it.
     fn arguments(&self) -> Json {
         let text = self.text.trim();
         if text.is_empty() {
@@ -190,7 +191,7 @@ impl Block {
     }
 }
 
-/// The key under which arguments are kept that are no JSON object.
+/// The key of arguments that are not a JSON object.
 pub(crate) const MALFORMED_ARGUMENTS: &str = "malformedArguments";
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Why a model did not answer.
+//! The errors of models.
 
 use std::time::Duration;
 
-/// Why a model did not answer, or stopped in the middle.
+/// The reason why a model did not answer, or stopped in the middle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -21,7 +21,7 @@ pub enum ModelError {
         service: String,
         /// The message of the service.
         message: String,
-        /// How long the service asks to wait.
+        /// The wait that the service requests.
         retry_after: Option<Duration>,
     },
     /// The service is overloaded or broken.
@@ -33,7 +33,7 @@ pub enum ModelError {
         status: u16,
         /// The message of the service.
         message: String,
-        /// How long the service asks to wait.
+        /// The wait that the service requests.
         retry_after: Option<Duration>,
     },
     /// The key is missing or refused.
@@ -61,13 +61,13 @@ pub enum ModelError {
         message: String,
     },
     /// The stream ended before the answer did.
-    #[error("the answer broke off: {reason}")]
+    #[error("the answer was interrupted: {reason}")]
     BrokenStream {
         /// The cause.
         reason: String,
     },
-    /// Nothing arrived for too long.
-    #[error("nothing came from the model for {} seconds", waited.as_secs())]
+    /// No data arrived for too long.
+    #[error("the model sent no data for {} seconds", waited.as_secs())]
     Idle {
         /// The time waited.
         waited: Duration,
@@ -86,7 +86,7 @@ pub enum ModelError {
         /// True if a part of the answer had arrived before.
         has_begun: bool,
     },
-    /// The answer is larger than any model writes, so it was ended.
+    /// The answer exceeds a size limit, so the request was cancelled.
     #[error("the answer was ended because {what} is larger than {}", size_text(*limit))]
     TooLarge {
         /// The part that is too large.
@@ -99,8 +99,8 @@ pub enum ModelError {
 impl ModelError {
     /// Returns true if the same request may succeed later.
     ///
-    /// A response that cannot be read is often the fault of a proxy, so it is worth another request; not so once a part
-    /// of the answer was shown.
+    /// An unreadable response is often caused by a proxy, so the request is repeated, unless a part of the answer was
+    /// already shown.
     pub fn is_transient(&self) -> bool {
         match self {
             ModelError::Network { .. }
@@ -117,7 +117,7 @@ impl ModelError {
         }
     }
 
-    /// Returns how long the service asks to wait before the next request.
+    /// Returns the wait that the service requests.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             ModelError::RateLimit { retry_after, .. } | ModelError::Service { retry_after, .. } => {
@@ -128,12 +128,12 @@ impl ModelError {
     }
 }
 
-/// Spells the status of a response, if there was one.
+/// Formats the status of a response, if there was one.
 fn status_text(status: u16) -> String {
     if status == 0 { String::new() } else { format!(" (status {status})") }
 }
 
-/// Spells the time that a service asks to wait, if it does.
+/// Formats the wait that a service requests, if any.
 fn wait_text(wait: Option<Duration>) -> String {
     let Some(wait) = wait else { return String::new() };
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
@@ -148,7 +148,7 @@ fn wait_text(wait: Option<Duration>) -> String {
     format!(" (try again in {time})")
 }
 
-/// Spells a number of bytes.
+/// Formats a number of bytes.
 fn size_text(bytes: usize) -> String {
     if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
 }

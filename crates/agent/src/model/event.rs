@@ -1,26 +1,26 @@
-//! What a model says while it answers.
+//! The events of a streamed answer.
 
 use serde_json::{Map, Value as Json};
 
 /// One step of an answer.
 ///
-/// Blocks are numbered in the order in which they begin, from zero. Blocks may grow side by side.
+/// Blocks are numbered from zero in the order in which they start. They may be streamed concurrently.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AnswerEvent {
-    /// The service has begun to answer.
+    /// The service has started to answer.
     Begin {
-        /// The service's own name for the answer.
+        /// The id of the answer in the service.
         response_id: Option<String>,
     },
-    /// A block begins.
+    /// A block starts.
     BlockStart {
         /// Its number.
         index: usize,
-        /// What it is.
+        /// The type of the block.
         block: BlockStart,
     },
-    /// A block goes on.
+    /// A part of a block.
     BlockDelta {
         /// Its number.
         index: usize,
@@ -31,7 +31,7 @@ pub enum AnswerEvent {
     BlockEnd {
         /// Its number.
         index: usize,
-        /// What is known only now.
+        /// The final fields of the block.
         end: BlockEnd,
     },
     /// The tokens used so far; the latest counts.
@@ -43,7 +43,7 @@ pub enum AnswerEvent {
     },
 }
 
-/// What a block is.
+/// The type of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockStart {
     /// Text.
@@ -52,29 +52,29 @@ pub enum BlockStart {
     Thinking,
     /// A call of a tool.
     ToolCall {
-        /// The id that its result will name.
+        /// The id that the result refers to.
         id: String,
         /// The name of the tool.
         name: String,
     },
 }
 
-/// What is known only when a block is complete: fields that go into the stored block as they are, such as
-/// `thinkingSignature`, `textSignature`, `thoughtSignature` or `redacted`.
+/// The fields of a complete block that are stored unchanged, such as `thinkingSignature`, `textSignature`,
+/// `thoughtSignature` or `redacted`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BlockEnd {
     /// The fields.
     pub fields: Map<String, Json>,
 }
 
-/// Why an answer ended.
+/// The reason why an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// The model is done.
+    /// The model has finished.
     Stop,
-    /// The model wants tools to be run.
+    /// The model calls tools.
     ToolUse,
-    /// The answer is as long as it may be.
+    /// The answer reached the output limit.
     Length,
 }
 
@@ -89,21 +89,21 @@ impl StopReason {
     }
 }
 
-/// The tokens of an answer. `input` counts only what was neither read from nor written to a cache.
+/// The tokens of an answer. `input` excludes tokens read from or written to a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Tokens of the request.
     pub input: u64,
-    /// Tokens of the answer, thoughts included.
+    /// Tokens of the answer, including thinking.
     pub output: u64,
-    /// Tokens of the request that were found in a cache.
+    /// Tokens of the request that were read from a cache.
     pub cache_read: u64,
-    /// Tokens of the request that were put into a cache.
+    /// Tokens of the request that were written to a cache.
     pub cache_write: u64,
 }
 
 impl Usage {
-    /// Returns the sum of all.
+    /// Returns the sum of all tokens.
     pub fn total(&self) -> u64 {
         self.input + self.output + self.cache_read + self.cache_write
     }

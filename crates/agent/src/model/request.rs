@@ -1,4 +1,4 @@
-//! What a model is asked, and who sees it on its way.
+//! Requests to models, and observers of the HTTP traffic.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,61 +11,61 @@ use session_tree::Message;
 
 use super::spec::ThinkingLevel;
 
-/// What a model is asked.
+/// A request to a model.
 ///
-/// The same conversation gives the same bytes on the wire, so that services find what they have seen before in their
-/// caches: nothing in front of the last message may depend on ids, times or places.
+/// The same conversation gives the same bytes on the wire, so that services can use their caches: nothing before the
+/// last message may depend on ids, times or paths.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// What the model is told before the conversation.
+    /// The system prompt.
     pub system: String,
-    /// The conversation, oldest first: user, assistant and tool result messages, in the shape sessions store. Every
-    /// call of a tool has its result.
+    /// The conversation, oldest first: user, assistant and tool result messages as sessions store them. Every tool call
+    /// has its result.
     pub messages: Vec<Message>,
-    /// The tools it may call.
+    /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// How hard it should think; within what the model can do.
+    /// The thinking level, clamped to those of the model.
     pub thinking: ThinkingLevel,
-    /// The most tokens of the answer; the model's own limit if not given.
+    /// The maximum number of tokens of the answer. The default is the limit of the model.
     pub max_output: Option<u64>,
-    /// The number of tokens of the request, if a service has counted most of them; estimated from its length if not
-    /// given.
+    /// The number of tokens of the request, if a service has counted most of them. Otherwise it is estimated from the
+    /// length.
     pub input_tokens: Option<u64>,
-    /// The id of the session, under which a service finds its cache again.
+    /// The id of the session, which services use as a cache key.
     pub session: Option<String>,
-    /// Whether the service should keep the conversation in its cache.
+    /// True if the service should cache the conversation.
     pub cache: bool,
-    /// Who sees the request on its way to the service; models without a service have no use for it.
-    pub tap: Option<Arc<dyn Tap>>,
+    /// The observer of the HTTP request. Models without a service ignore it.
+    pub observer: Option<Arc<dyn WireObserver>>,
 }
 
-/// A tool as models see it.
+/// The description of a tool for models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it does and when to use it.
+    /// The purpose of the tool and when to use it.
     #[serde(default)]
     pub description: String,
-    /// Its parameters, as a JSON schema of an object.
+    /// The parameters, as a JSON schema of an object.
     #[serde(default)]
     pub parameters: Json,
 }
 
-/// What a tap becomes while it is asked.
-pub type TapFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// The future of a [`WireObserver`] call.
+pub type ObserverFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Headers by their names in lower case. Keys are never among them.
+/// HTTP headers by lower-case name, without keys.
 pub type Headers = BTreeMap<String, String>;
 
-/// Somebody who sees a request on its way to a service.
-pub trait Tap: fmt::Debug + Send + Sync {
-    /// Takes the body that is about to be sent; gives the one to send.
-    fn request(&self, body: Json) -> TapFuture<'_, Json>;
+/// Observes and changes the HTTP request to a service.
+pub trait WireObserver: fmt::Debug + Send + Sync {
+    /// Receives the body before it is sent and returns the body to send.
+    fn request(&self, body: Json) -> ObserverFuture<'_, Json>;
 
-    /// Takes the headers that are about to be sent; gives the ones to send. A header that is missing then is not sent.
-    fn headers(&self, headers: Headers) -> TapFuture<'_, Headers>;
+    /// Receives the headers before they are sent and returns the headers to send.
+    fn headers(&self, headers: Headers) -> ObserverFuture<'_, Headers>;
 
-    /// Hears that the service has begun to answer.
-    fn response(&self, status: u16, headers: Headers) -> TapFuture<'_, ()>;
+    /// Receives the status and the headers of the response.
+    fn response(&self, status: u16, headers: Headers) -> ObserverFuture<'_, ()>;
 }

@@ -1,39 +1,39 @@
-//! What is known about a model: its names, its limits, its price.
+//! The description of a model: names, limits, price.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::event::Usage;
 
-/// What is known about a model.
+/// The description of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelSpec {
-    /// The service that hosts it, such as `anthropic`.
+    /// The service that hosts the model, such as `anthropic`.
     pub provider: String,
-    /// Its name at the service, such as `claude-sonnet-4-5`.
+    /// The name in the service, such as `claude-sonnet-4-5`.
     pub id: String,
-    /// Its name for people.
+    /// The display name.
     pub name: String,
     /// The wire format, such as `anthropic-messages`; stored with every answer.
     pub api: String,
-    /// How many tokens a request and its answer may have together.
+    /// The maximum number of tokens of a request and its answer together.
     pub context_window: u64,
-    /// How many tokens an answer may have.
+    /// The maximum number of tokens of an answer.
     pub max_output: u64,
-    /// The thinking levels it knows, weakest first; empty if it does not think.
+    /// The supported thinking levels, lowest first; empty if the model does not think.
     #[serde(default)]
     pub thinking_levels: Vec<ThinkingLevel>,
-    /// Whether it reads images.
+    /// True if the model accepts images.
     #[serde(default)]
     pub reads_images: bool,
-    /// What it costs.
+    /// The price.
     #[serde(default)]
     pub price: Price,
 }
 
-/// What a model costs, in dollars per million tokens.
+/// The price of a model, in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -42,13 +42,13 @@ pub struct Price {
     pub input: f64,
     /// Tokens of the answer.
     pub output: f64,
-    /// Tokens that were found in a cache.
+    /// Tokens read from a cache.
     pub cache_read: f64,
-    /// Tokens that were put into a cache.
+    /// Tokens written to a cache.
     pub cache_write: f64,
 }
 
-/// How hard a model thinks before it answers.
+/// How much a model thinks before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -71,7 +71,7 @@ pub enum ThinkingLevel {
 }
 
 impl ThinkingLevel {
-    /// All levels, weakest first.
+    /// All levels, lowest first.
     pub const ALL: [ThinkingLevel; 7] = [
         ThinkingLevel::Off,
         ThinkingLevel::Minimal,
@@ -121,12 +121,12 @@ impl ModelSpec {
         })
     }
 
-    /// Tells whether the model can think.
+    /// Returns true if the model supports thinking.
     pub fn thinks(&self) -> bool {
         self.thinking_levels.iter().any(|level| *level != ThinkingLevel::Off)
     }
 
-    /// Returns the level that comes closest to a wanted one: itself, else the next weaker one, else the weakest.
+    /// Returns the level closest to a wanted one: itself, else the next lower one, else the lowest.
     pub fn clamp(&self, wanted: ThinkingLevel) -> ThinkingLevel {
         if wanted == ThinkingLevel::Off || !self.thinks() {
             return ThinkingLevel::Off;
@@ -135,7 +135,7 @@ impl ModelSpec {
         known().filter(|level| *level <= wanted).max().or_else(|| known().min()).unwrap_or_default()
     }
 
-    /// Returns what the tokens of an answer cost, in dollars: input, output, cache read, cache write.
+    /// Returns the cost of an answer in dollars: input, output, cache read, cache write.
     pub fn cost(&self, usage: &Usage) -> [f64; 4] {
         #[expect(clippy::cast_precision_loss, reason = "no answer has 2^53 tokens")]
         let cost = |tokens: u64, price: f64| tokens as f64 * price / 1e6;

@@ -1,11 +1,11 @@
-//! What a command line runs, as far as it can be told without running it.
+//! Finds the simple commands that a shell command line runs, without running it.
 //!
 //! ```text
 //!   cd x && cargo test | tee $(date).log      =>   cd x · cargo test · tee <dynamic> · date
 //! ```
 //!
-//! This is no shell. What is not understood for sure makes the script unclear, and an unclear script is never allowed
-//! by a pattern.
+//! This is not a full shell parser. Any construct that is not understood makes the script unclear, and no pattern
+//! allows an unclear script.
 
 mod reader;
 
@@ -13,21 +13,21 @@ use self::reader::Reader;
 use super::rule::Match;
 use super::words::{Word, Words, program};
 
-/// How deep substitutions are followed.
+/// The maximum depth of nested substitutions.
 const MAX_DEPTH: usize = 16;
-/// How many simple commands are looked at.
+/// The maximum number of simple commands.
 const MAX_COMMANDS: usize = 1_000;
 
-/// Programs that run what their arguments say.
+/// Programs that run their arguments as a command.
 const WRAPPERS: &[&str] = &[
     "builtin", "busybox", "chroot", "command", "coproc", "do", "doas", "elif", "else", "env", "eval", "exec",
     "find", "flock", "if", "ionice", "nice", "nohup", "parallel", "runuser", "script", "setsid", "ssh",
     "stdbuf", "strace", "su", "sudo", "then", "time", "timeout", "trap", "until", "watch", "while", "xargs",
     "!", "{",
 ];
-/// Those of them that hand one argument to a shell.
+/// Wrappers that pass one argument to a shell.
 const SCRIPT_WRAPPERS: &[&str] = &["flock", "parallel", "runuser", "script", "ssh", "su", "trap", "watch"];
-/// Shells, which run a text that is given with `-c`.
+/// Shells, which run the text after `-c`.
 const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
 
 /// Builtins that evaluate a subscript in their arguments: `printf -v 'a[$(rm x)]'` runs `rm x`.
@@ -49,14 +49,14 @@ const EVALUATORS: &[&str] = &[
     "wait",
 ];
 
-/// Programs that delete, gain rights, end processes, reach other machines or run any code that they are given.
+/// Programs that delete, gain privileges, end processes, reach other machines or run given code.
 const RISKY: &str = "awk bun chattr chgrp chmod chown crontab curl dd deno docker gdb halt iptables kill killall kubectl \
     ln lua mkfs mount mv nc node npx osascript passwd perl php pip pip3 pkexec pkill podman poweroff \
     python python2 python3 reboot rm rmdir rsync ruby scp sed sftp shred shutdown source systemctl tee \
     truncate umount unlink uv uvx wget";
 
-/// Tells whether a rule that allows this program would allow too much: it deletes, gains rights, reaches other machines,
-/// or runs what it is given.
+/// Returns true if a rule that allows this program would allow too much: it deletes, gains privileges, reaches other
+/// machines, or runs given code.
 pub(super) fn is_risky_program(word: &str) -> bool {
     let name = program(word);
     let runs_others = WRAPPERS.contains(&name) || SHELLS.contains(&name);
@@ -67,9 +67,9 @@ pub(super) fn is_risky_program(word: &str) -> bool {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) commands: Vec<Vec<Word>>,
-    /// Whether it does something that its simple commands do not tell.
+    /// True if it does more than its simple commands show.
     pub(super) is_unclear: bool,
-    /// What its arguments may be when they are run: it can be denied, and need not be allowed.
+    /// The scripts that its arguments may contain. They can be denied and need not be allowed.
     inner: Vec<Script>,
 }
 
@@ -91,7 +91,7 @@ impl Script {
     /// Adds one simple command.
     fn push(&mut self, command: Vec<Word>, depth: usize) {
         let Some(first) = command.first() else { return };
-        // Which program runs must be known.
+        // The program must be known.
         self.is_unclear |= first.is_dynamic;
         let is_evaluated = |word: &Word| word.text.contains(['$', '`']);
         self.is_unclear |= EVALUATORS.contains(&first.text.as_str()) && command.iter().any(is_evaluated);
@@ -100,7 +100,7 @@ impl Script {
         self.commands.push(command);
     }
 
-    /// Reads arguments that a program behind which commands stand may hand to a shell: `watch 'rm x'`.
+    /// Parses arguments that a wrapper may pass to a shell: `watch 'rm x'`.
     fn read_arguments(&mut self, command: &[Word], depth: usize) {
         let command = without_assignments(command);
         let names = || command.iter().map(|word| program(&word.text));
@@ -114,7 +114,7 @@ impl Script {
         }
     }
 
-    /// Looks into `bash -c 'text'` and `eval text` too.
+    /// Parses the text of `bash -c 'text'` and `eval text`.
     fn read_inner_script(&mut self, command: &[Word], depth: usize) {
         let command = without_assignments(command);
         let names: Vec<&str> = command.iter().map(|word| program(&word.text)).collect();
@@ -134,7 +134,7 @@ impl Script {
         }
     }
 
-    /// If every simple command fits one of the patterns for sure, returns which one the first command fits.
+    /// Returns the pattern that matches the first command, if every simple command surely matches a pattern.
     pub(super) fn allowed_by(&self, patterns: &[&Words]) -> Option<usize> {
         if self.is_unclear {
             return None;
@@ -145,7 +145,7 @@ impl Script {
         found?.first().copied()
     }
 
-    /// Tells whether some simple command fits a pattern that restricts, also behind `sudo`, a variable or a path.
+    /// Returns whether a simple command matches a restricting pattern, also behind `sudo`, a variable or a path.
     pub(super) fn any_match(&self, pattern: &Words) -> Match {
         let own = self.commands.iter().map(|command| hidden_match(pattern, command));
         let inner = self.inner.iter().map(|script| script.any_match(pattern));
@@ -154,7 +154,7 @@ impl Script {
     }
 }
 
-/// Compares a command, and what it may run in turn.
+/// Compares a command, and the commands that it may run.
 fn hidden_match(pattern: &Words, command: &[Word]) -> Match {
     let command = without_assignments(command);
     let Some(first) = command.first() else { return Match::No };
@@ -168,12 +168,12 @@ fn without_assignments(command: &[Word]) -> &[Word] {
     &command[assignments..]
 }
 
-/// Tells whether an option lets `env` take a text apart.
+/// Returns true if an option makes `env` split a text into words.
 fn splits_text(word: &str) -> bool {
     word.starts_with("--split") || (word.starts_with('-') && !word.starts_with("--") && word.contains('S'))
 }
 
-/// Tells whether a word says more than a word can.
+/// Returns true if a word contains more than one shell word.
 fn is_script_like(word: &str) -> bool {
     word.contains(|c: char| c.is_whitespace() || ";&|()<>`$".contains(c))
 }

@@ -1,4 +1,4 @@
-//! One rule: a decision for a tool, or for some of what it does.
+//! A rule: a decision about the calls of a tool, or about some of them.
 //!
 //! ```text
 //!   read                 every call that reads
@@ -18,12 +18,12 @@ use super::words::Words;
 use crate::tool::Effect;
 use crate::tools::{ResolvedPath, paths};
 
-/// What becomes of some calls.
+/// A decision about some calls.
 ///
-/// `read` stands for every tool that reads files, `write` for every tool that changes some, `bash` for every tool
-/// that runs commands, `*` for all; other names are names of tools. A pattern of paths is a glob: relative ones start
-/// at the working directory, `..` leads out of it, ones without a slash are names at any depth, `dir/**` means the
-/// directory too. A pattern of commands is compared word by word; `*` as a word stands for any number of words.
+/// `read` names every tool that reads files, `write` every tool that changes files, `bash` every tool that runs
+/// commands, `*` all; any other name is that of a tool. A path pattern is a glob: a relative one starts at the working
+/// directory, `..` leads out of it, one without a slash is a name at any depth, `dir/**` includes the directory. A
+/// command pattern is compared word by word; the word `*` matches any number of words.
 #[derive(Debug, Clone)]
 pub struct Rule {
     pub(super) decision: Decision,
@@ -31,12 +31,12 @@ pub struct Rule {
     pattern: Option<Pattern>,
 }
 
-/// Why a text is no rule.
+/// The reason why a text is not a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// It is not `tool` or `tool(pattern)`.
-    #[error("`{rule}` is no rule: write `tool` or `tool(pattern)`")]
+    /// The text is not `tool` or `tool(pattern)`.
+    #[error("`{rule}` is not a rule: write `tool` or `tool(pattern)`")]
     Shape {
         /// The text.
         rule: String,
@@ -46,7 +46,7 @@ pub enum RuleError {
     Glob {
         /// The text.
         rule: String,
-        /// What is wrong with it.
+        /// The error of the glob.
         source: globset::Error,
     },
 }
@@ -56,13 +56,13 @@ struct Pattern {
     text: String,
     words: Words,
     glob: GlobMatcher,
-    /// How many directories above the working directory a relative glob starts.
+    /// The number of directories above the working directory at which a relative glob starts.
     ups: usize,
-    /// The directory that everything the glob matches is below; none for a name at any depth.
+    /// The directory that contains everything the glob matches; none for a name at any depth.
     base: Option<PathBuf>,
 }
 
-/// What of a call a rule is compared with.
+/// The part of a call that a rule is compared with.
 #[derive(Debug)]
 pub(super) enum Target<'p> {
     Path(&'p ResolvedPath),
@@ -90,17 +90,17 @@ impl Target<'_> {
     }
 }
 
-/// Whether something fits.
+/// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Match {
     No,
-    /// It cannot be told.
+    /// Unknown before the command runs.
     Maybe,
     Yes,
 }
 
 impl Rule {
-    /// Reads `tool` or `tool(pattern)`.
+    /// Parses `tool` or `tool(pattern)`.
     pub fn parse(decision: Decision, text: &str) -> Result<Self, RuleError> {
         let shape = || RuleError::Shape { rule: text.to_owned() };
         let trimmed = text.trim();
@@ -123,12 +123,12 @@ impl Rule {
         Ok(Rule { decision, tool: tool.to_owned(), pattern })
     }
 
-    /// Returns what becomes of the calls that the rule is about.
+    /// Returns the decision.
     pub fn decision(&self) -> Decision {
         self.decision
     }
 
-    /// Tells whether the rule is about calls of this tool.
+    /// Returns true if the rule applies to calls of this tool.
     pub(super) fn concerns(&self, tool: &str, effect: &Effect) -> bool {
         let kind = match effect {
             Effect::Reads(_) => "read",
@@ -139,19 +139,19 @@ impl Rule {
         self.tool == "*" || self.tool == tool || self.tool == kind
     }
 
-    /// Returns the real directory or file that all paths of the pattern are at or below; none for a name at any depth.
+    /// Returns the real directory or file that contains all paths of the pattern; none for a name at any depth.
     pub(super) fn base(&self, place: &ResolvedPath) -> Option<PathBuf> {
         let pattern = self.pattern.as_ref()?;
         let base = pattern.start(place.real()).join(pattern.base.as_ref()?);
         paths::real(&base).ok()
     }
 
-    /// Returns true if a pattern of commands contains this word as it is.
+    /// Returns true if a command pattern contains this word literally.
     pub(super) fn has_word(&self, word: &str) -> bool {
         self.pattern.as_ref().is_some_and(|pattern| pattern.text.split_whitespace().any(|part| part == word))
     }
 
-    /// Tells whether a rule that asks or denies fits.
+    /// Compares a rule that asks or denies.
     pub(super) fn restricts(&self, target: &Target<'_>, place: &ResolvedPath) -> Match {
         let Some(pattern) = &self.pattern else { return Match::Yes };
         match target {
@@ -162,11 +162,11 @@ impl Rule {
         }
     }
 
-    /// Tells whether a rule that allows fits something that is no command.
+    /// Compares an allowing rule with anything but a command.
     fn allows(&self, target: &Target<'_>, place: &ResolvedPath) -> bool {
         match (&self.pattern, target) {
             (None, _) => true,
-            // What a path leads to counts, and only inside the working directory if the pattern is relative.
+            // The real path counts, and a relative pattern matches only inside the working directory.
             (Some(pattern), Target::Path(file)) => pattern.fits(file.real(), place.real(), false),
             (Some(pattern), Target::Text(text)) => pattern.words.matches_text(text) == Match::Yes,
             (Some(_), Target::Command(_) | Target::Nothing) => false,
@@ -174,8 +174,8 @@ impl Rule {
     }
 }
 
-/// Returns a rule that allows a target. The parts of a command line may be allowed by several rules; then it is
-/// the one for the first part.
+/// Returns a rule that allows a target. If several rules allow the parts of a command line, returns the rule of the
+/// first part.
 pub(super) fn allowing<'r>(
     rules: &[&'r Rule],
     target: &Target<'_>,
@@ -215,7 +215,7 @@ impl Pattern {
         Ok(Pattern { text: text.to_owned(), words: Words::parse(text), glob, ups, base })
     }
 
-    /// Compares with a path as written and with what it leads to, names anywhere.
+    /// Compares the path as written and the real path, names at any depth.
     fn restricts_file(&self, file: &ResolvedPath, place: &ResolvedPath) -> Match {
         if self.fits(file.real(), place.real(), true) || self.fits(file.lexical(), place.lexical(), true) {
             return Match::Yes;
@@ -239,17 +239,17 @@ impl Pattern {
         }
     }
 
-    /// Returns the directory that a relative glob starts from; above the root there is only the root.
+    /// Returns the directory that a relative glob starts at, at most the root.
     fn start<'p>(&self, cwd: &'p Path) -> &'p Path {
         cwd.ancestors().nth(self.ups).unwrap_or(Path::new("/"))
     }
 
-    /// Compares; `dir/**` matches `dir` too.
+    /// Compares a path; `dir/**` matches `dir` too.
     fn is_match(&self, path: &Path) -> bool {
         self.glob.is_match(path) || (self.text.ends_with("/**") && self.glob.is_match(path.join("x")))
     }
 
-    /// Tells whether something below a directory may fit.
+    /// Returns true if something below a directory may match.
     fn reaches_into(&self, dir: &Path, cwd: &Path) -> bool {
         match &self.base {
             None => true,
@@ -261,13 +261,13 @@ impl Pattern {
     }
 }
 
-/// Takes `.` and `..` out of a glob; gives how many directories it leads up first.
+/// Removes `.` and `..` from a glob. Returns the number of leading `..`.
 fn without_dots(path: &Path) -> (usize, PathBuf) {
     let (mut ups, mut clean) = (0, PathBuf::new());
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            // One directory less than any number of them is any number.
+            // `**/..` matches the same as `**`.
             Component::ParentDir if clean.ends_with("**") => {}
             Component::ParentDir if clean.pop() => {}
             Component::ParentDir => ups += usize::from(!clean.has_root()),
@@ -277,7 +277,7 @@ fn without_dots(path: &Path) -> (usize, PathBuf) {
     (ups, clean)
 }
 
-/// The parts of a glob in front of the first wildcard.
+/// Returns the part of a glob before the first wildcard.
 fn literal_base(path: &Path) -> PathBuf {
     let is_literal = |part: &std::path::Component<'_>| {
         !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{', '\\'])

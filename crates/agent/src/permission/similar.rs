@@ -6,35 +6,35 @@ use super::{Decision, Rule, is_risky_program};
 use crate::tool::Effect;
 use crate::tools::ReadyCall;
 
-/// Returns a rule that would allow this call and similar ones; none where such a rule would allow too much.
+/// Returns a rule that would allow this call and similar ones. Returns `None` if it would allow too much.
 pub(crate) fn always_rule(request: &ReadyCall) -> Option<Rule> {
     let name = &request.call.name;
     let text = match &request.effect {
         Effect::Runs(command) => format!("bash({})", similar_commands(command)?),
         Effect::Writes(_) => format!("write({})", similar_files(request)?),
-        // The rule of a tool by name: who may list a directory may not search it.
+        // Names the tool itself: permission to list a directory is not permission to search it.
         Effect::Reads(_) => format!("{name}({})", literal(only_path(request)?)?),
         Effect::Other(_) => name.clone(),
     };
     Rule::parse(Decision::Allow, &text).ok()
 }
 
-/// Programs that only show something harmless, whatever they are called with.
+/// Programs that are harmless with any arguments.
 const HARMLESS: &[&str] = &["echo", "false", "ls", "pwd", "sleep", "true", "wc", "which"];
 
-/// Commands of programs that build or test a project, or show its state, whatever else they are called with.
+/// Subcommands that build or test a project, or show its state, and are harmless with any arguments.
 const HARMLESS_COMMANDS: &[(&str, &[&str])] = &[
     ("cargo", &["bench", "build", "check", "clippy", "doc", "metadata", "test", "tree"]),
     ("git", &["blame", "ls-files", "rev-parse", "status"]),
     ("npm", &["ls", "test"]),
 ];
 
-/// Commands of git that may be allowed as they are. With `--output` they write a file, and most other commands change
-/// the history or the working tree.
+/// Subcommands of git that may be allowed literally. With `--output` they write a file, and most others change the
+/// history or the working tree.
 const GIT_SHOWS: &[&str] = &["diff", "log", "show"];
 
-/// Returns the pattern of commands that are like this one: with other arguments if that is harmless, else the command
-/// itself. None for a command that is not plain, or that deletes, gains rights or runs other programs.
+/// Returns a pattern for similar commands: with other arguments if that is harmless, otherwise the command itself.
+/// Returns `None` for a command that is not plain, or that deletes, gains privileges or runs other programs.
 fn similar_commands(command: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_./+:,=@%".contains(c);
     if !command.chars().all(is_plain) {
@@ -56,8 +56,8 @@ fn similar_commands(command: &str) -> Option<String> {
     })
 }
 
-/// Returns the pattern of files that are like the one that is written: all in its directory, or the file itself at the
-/// top of the project. None outside of the project, for a hidden file and in a hidden directory.
+/// Returns a pattern for similar files: all in the same directory, or the file itself at the top of the project.
+/// Returns `None` outside the project and for hidden files and directories.
 fn similar_files(request: &ReadyCall) -> Option<String> {
     let project = request.place.cwd.canonicalize().ok()?;
     let inside = only_path(request)?.strip_prefix(project).ok()?;
@@ -71,7 +71,7 @@ fn similar_files(request: &ReadyCall) -> Option<String> {
     }
 }
 
-/// Returns the one path of a call, with links followed.
+/// Returns the only path of a call, with links followed.
 fn only_path(request: &ReadyCall) -> Option<&Path> {
     match request.place.paths() {
         [path] => Some(path.real()),
@@ -79,7 +79,7 @@ fn only_path(request: &ReadyCall) -> Option<&Path> {
     }
 }
 
-/// Returns a path as a pattern that only matches itself; none for a path with characters that patterns use.
+/// Returns a path as a pattern that matches only itself. Returns `None` if it contains pattern characters.
 fn literal(path: &Path) -> Option<&str> {
     path.to_str().filter(|path| !path.contains(['*', '?', '[', ']', '{', '}', '(', ')', '\\', '!']))
 }

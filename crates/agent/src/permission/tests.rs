@@ -3,7 +3,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// Rules as `allow read`, one per line.
+/// Parses rules such as `allow read`, one per line.
 fn permissions(mode: Mode, rules: &str) -> Permissions {
     let mut permissions = Permissions::new(mode);
     for line in rules.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -19,7 +19,7 @@ fn permissions(mode: Mode, rules: &str) -> Permissions {
     permissions
 }
 
-struct World {
+struct Project {
     dir: tempfile::TempDir,
     permissions: Permissions,
 }
@@ -30,7 +30,7 @@ struct World {
 ///   project/src/lib.rs   project/.env   project/secret/key   project/out -> ../other   project/link -> ../other/file
 ///   other/file
 /// ```
-fn world(rules: &str) -> World {
+fn project(rules: &str) -> Project {
     let dir = tempfile::tempdir().unwrap();
     for path in ["project/src/lib.rs", "project/.env", "project/secret/key", "other/file", "other/.env"] {
         let path = dir.path().join(path);
@@ -39,10 +39,10 @@ fn world(rules: &str) -> World {
     }
     symlink("../other", dir.path().join("project/out")).unwrap();
     symlink("../other/file", dir.path().join("project/link")).unwrap();
-    World { dir, permissions: permissions(Mode::AskFor, rules) }
+    Project { dir, permissions: permissions(Mode::AskFor, rules) }
 }
 
-impl World {
+impl Project {
     fn judge(&self, tool: &str, effect: &Effect) -> Verdict {
         self.permissions.judge(tool, effect, &self.dir.path().join("project"))
     }
@@ -67,42 +67,42 @@ impl World {
 use Decision::{Allow, Ask, Deny};
 
 #[test]
-fn without_rules_only_reading_inside_needs_no_question() {
-    let world = world("");
+fn without_rules_only_reading_inside_is_allowed() {
+    let project = project("");
     assert_eq!(
-        [world.read("src/lib.rs"), world.read("."), world.read("none/yet"), world.grep("src")],
+        [project.read("src/lib.rs"), project.read("."), project.read("none/yet"), project.grep("src")],
         [Allow; 4]
     );
-    assert_eq!([world.read("/etc/passwd"), world.read("../other/file"), world.read("~/x")], [Ask; 3]);
-    assert_eq!([world.edit("src/lib.rs"), world.edit("new"), world.run("true")], [Ask; 3]);
-    assert_eq!(world.judge("magic", &Effect::Other("it does magic".into())).decision, Ask);
+    assert_eq!([project.read("/etc/passwd"), project.read("../other/file"), project.read("~/x")], [Ask; 3]);
+    assert_eq!([project.edit("src/lib.rs"), project.edit("new"), project.run("true")], [Ask; 3]);
+    assert_eq!(project.judge("magic", &Effect::Other("it does magic".into())).decision, Ask);
 }
 
 #[test]
 fn links_and_dots_do_not_make_outside_inside() {
-    let world = world("");
+    let project = project("");
     assert_eq!(
-        [world.read("link"), world.read("out/file"), world.read("out"), world.read("out/new")],
+        [project.read("link"), project.read("out/file"), project.read("out"), project.read("out/new")],
         [Ask; 4]
     );
-    assert_eq!([world.read("src/../../other/file"), world.read("out/../project/x")], [Ask, Allow]);
+    assert_eq!([project.read("src/../../other/file"), project.read("out/../project/x")], [Ask, Allow]);
     let several = Effect::Reads(vec!["src/lib.rs".into(), "link".into()]);
-    let real = world.dir.path().canonicalize().unwrap().join("other/file");
+    let real = project.dir.path().canonicalize().unwrap().join("other/file");
     let expected = Verdict { decision: Ask, reason: Reason::ReadsOutside(real) };
-    assert_eq!(world.judge("read", &several), expected, "one path outside is enough");
+    assert_eq!(project.judge("read", &several), expected, "one path outside is enough");
 }
 
 #[test]
 fn a_working_directory_behind_a_link_is_the_same_place() {
-    let world = world("allow write(src/**)");
-    symlink("project", world.dir.path().join("alias")).unwrap();
-    let alias = world.dir.path().join("alias");
-    for path in [PathBuf::from("src/lib.rs"), world.dir.path().join("project/src/lib.rs")] {
+    let project = project("allow write(src/**)");
+    symlink("project", project.dir.path().join("alias")).unwrap();
+    let alias = project.dir.path().join("alias");
+    for path in [PathBuf::from("src/lib.rs"), project.dir.path().join("project/src/lib.rs")] {
         assert_eq!(
-            world.permissions.judge("read", &Effect::Reads(vec![path.clone()]), &alias).decision,
+            project.permissions.judge("read", &Effect::Reads(vec![path.clone()]), &alias).decision,
             Allow
         );
-        assert_eq!(world.permissions.judge("write", &Effect::Writes(vec![path]), &alias).decision, Allow);
+        assert_eq!(project.permissions.judge("write", &Effect::Writes(vec![path]), &alias).decision, Allow);
     }
 }
 
@@ -110,9 +110,9 @@ fn a_working_directory_behind_a_link_is_the_same_place() {
 fn deny_beats_ask_beats_allow_in_any_order() {
     let mut rules = ["allow write(src/**)", "ask write(src/gen/**)", "deny write(src/gen/keep.rs)"];
     for _ in 0..2 {
-        let world = world(&rules.join("\n"));
+        let project = project(&rules.join("\n"));
         assert_eq!(
-            ["src/a.rs", "src/gen/a.rs", "src/gen/keep.rs"].map(|path| world.edit(path)),
+            ["src/a.rs", "src/gen/a.rs", "src/gen/keep.rs"].map(|path| project.edit(path)),
             [Allow, Ask, Deny]
         );
         rules.reverse();
@@ -121,21 +121,21 @@ fn deny_beats_ask_beats_allow_in_any_order() {
 
 #[test]
 fn read_and_write_stand_for_every_tool_that_does_so() {
-    let world = world("deny read(secret/**)\ndeny write(secret/**)\nallow edit(src/**)");
-    assert_eq!([world.read("secret/key"), world.grep("secret"), world.edit("secret/key")], [Deny; 3]);
-    assert_eq!(world.edit("src/lib.rs"), Allow);
+    let project = project("deny read(secret/**)\ndeny write(secret/**)\nallow edit(src/**)");
+    assert_eq!([project.read("secret/key"), project.grep("secret"), project.edit("secret/key")], [Deny; 3]);
+    assert_eq!(project.edit("src/lib.rs"), Allow);
     assert_eq!(
-        world.judge("write", &Effect::Writes(vec!["src/lib.rs".into()])).decision,
+        project.judge("write", &Effect::Writes(vec!["src/lib.rs".into()])).decision,
         Ask,
         "edit is only edit"
     );
 }
 
 #[test]
-fn a_search_that_may_meet_what_is_denied_is_asked_about() {
-    let world = world("deny read(secret/**)");
-    assert_eq!([world.grep("."), world.grep("src"), world.grep("secret/..")], [Ask, Allow, Ask]);
-    let names = self::world("deny read(.env)");
+fn a_search_that_may_include_denied_files_asks() {
+    let project = project("deny read(secret/**)");
+    assert_eq!([project.grep("."), project.grep("src"), project.grep("secret/..")], [Ask, Allow, Ask]);
+    let names = self::project("deny read(.env)");
     assert_eq!([names.grep("src"), names.read("src/lib.rs")], [Ask, Allow]);
     let rule = Rule::parse(Deny, "read(.env)").unwrap();
     let verdict = names.judge("grep", &Effect::Reads(vec!["src".into()]));
@@ -144,9 +144,9 @@ fn a_search_that_may_meet_what_is_denied_is_asked_about() {
 
 #[test]
 fn names_are_denied_anywhere_but_allowed_only_inside() {
-    let denied = world("deny read(.env)");
+    let denied = project("deny read(.env)");
     assert_eq!([denied.read(".env"), denied.read("out/.env"), denied.read("../other/.env")], [Deny; 3]);
-    let allowed = world("allow write(file)");
+    let allowed = project("allow write(file)");
     assert_eq!(
         [allowed.edit("src/file"), allowed.edit("../other/file"), allowed.edit("out/file")],
         [Allow, Ask, Ask]
@@ -154,31 +154,31 @@ fn names_are_denied_anywhere_but_allowed_only_inside() {
 }
 
 #[test]
-fn what_allows_looks_at_the_target_and_what_denies_at_both_ends() {
-    let allowed = world("allow write(link)\nallow write(out/**)");
+fn allowing_rules_use_the_real_path_and_denying_rules_both_paths() {
+    let allowed = project("allow write(link)\nallow write(out/**)");
     assert_eq!([allowed.edit("link"), allowed.edit("out/x")], [Ask; 2]);
-    let denied = world("deny write(link)\ndeny write(out/**)");
+    let denied = project("deny write(link)\ndeny write(out/**)");
     assert_eq!([denied.edit("link"), denied.edit("out/x"), denied.edit("../other/x")], [Deny, Deny, Ask]);
 }
 
 #[test]
 fn absolute_patterns_reach_outside() {
-    let world = world("");
-    let other = world.dir.path().canonicalize().unwrap().join("other");
+    let project = project("");
+    let other = project.dir.path().canonicalize().unwrap().join("other");
     let rules = format!("allow read({}/**)\nallow write({0}/file)", other.display());
-    let world = World { permissions: permissions(Mode::AskFor, &rules), ..world };
-    assert_eq!([world.read("../other/file"), world.read("out"), world.edit("link")], [Allow; 3]);
-    assert_eq!(world.edit("out/more"), Ask);
+    let project = Project { permissions: permissions(Mode::AskFor, &rules), ..project };
+    assert_eq!([project.read("../other/file"), project.read("out"), project.edit("link")], [Allow; 3]);
+    assert_eq!(project.edit("out/more"), Ask);
 }
 
 #[test]
 fn patterns_lead_out_of_the_working_directory_with_dots() {
     let denied =
-        world("deny read(../other/**)\ndeny write(src/../../other/fi*)\ndeny write(./secret/../.env)");
+        project("deny read(../other/**)\ndeny write(src/../../other/fi*)\ndeny write(./secret/../.env)");
     assert_eq!([denied.read("../other/file"), denied.read("out/file"), denied.read("../other")], [Deny; 3]);
     assert_eq!([denied.edit("../other/file"), denied.edit("link"), denied.edit(".env")], [Deny; 3]);
     assert_eq!([denied.read("src/lib.rs"), denied.edit("secret/.env"), denied.grep("..")], [Allow, Ask, Ask]);
-    let allowed = world(
+    let allowed = project(
         "allow read(../other/**)\nallow write(../project/src/**)\nallow read(../../../../../../../../x)",
     );
     assert_eq!([allowed.read("../other/file"), allowed.read("/x"), allowed.edit("src/lib.rs")], [Allow; 3]);
@@ -187,14 +187,14 @@ fn patterns_lead_out_of_the_working_directory_with_dots() {
 
 #[test]
 fn links_in_a_circle_are_denied() {
-    let world = world("allow *");
-    symlink("loop", world.dir.path().join("project/loop")).unwrap();
-    assert_eq!(world.read("loop/x"), Deny);
+    let project = project("allow *");
+    symlink("loop", project.dir.path().join("project/loop")).unwrap();
+    assert_eq!(project.read("loop/x"), Deny);
 }
 
 #[test]
 fn commands_are_allowed_only_if_every_part_is() {
-    let world = world("allow bash(cargo *)\nallow bash(git status)\nallow bash(echo *)");
+    let project = project("allow bash(cargo *)\nallow bash(git status)\nallow bash(echo *)");
     for command in [
         "cargo test",
         "cargo",
@@ -204,7 +204,7 @@ fn commands_are_allowed_only_if_every_part_is() {
         "echo 'a; rm x'",
         "cargo test -- $X *.rs",
     ] {
-        assert_eq!(world.run(command), Allow, "{command}");
+        assert_eq!(project.run(command), Allow, "{command}");
     }
     for command in [
         "cargo test && rm x",
@@ -226,14 +226,15 @@ fn commands_are_allowed_only_if_every_part_is() {
         "",
         "bash -c 'cargo test'",
     ] {
-        assert_eq!(world.run(command), Ask, "{command}");
+        assert_eq!(project.run(command), Ask, "{command}");
     }
 }
 
-/// Each way of a shell to run more than the words of one command that a rule names.
+/// Each way in which a shell runs more than the words of one command.
 #[test]
 fn a_command_that_is_not_simple_matches_no_rule_that_allows() {
-    let world = world("allow bash(cargo *)\nallow bash(echo *)\nallow bash(printf *)\nallow bash(export *)");
+    let project =
+        project("allow bash(cargo *)\nallow bash(echo *)\nallow bash(printf *)\nallow bash(export *)");
     for (trick, command) in [
         ("sequence", "cargo test; rm x"),
         ("sequence", ";rm x"),
@@ -304,13 +305,13 @@ fn a_command_that_is_not_simple_matches_no_rule_that_allows() {
         ("comment that hides an end", "echo $(echo # )\nrm x)"),
         ("nothing", ""),
     ] {
-        assert_eq!(world.run(command), Ask, "{trick}: {command}");
+        assert_eq!(project.run(command), Ask, "{trick}: {command}");
     }
 }
 
 #[test]
 fn quotes_comments_and_arguments_that_expand_stay_parts_of_a_simple_command() {
-    let world = world("allow bash(cargo *)\nallow bash(echo *)");
+    let project = project("allow bash(cargo *)\nallow bash(echo *)");
     for (trick, command) in [
         ("quotes", "'cargo' \"test\" 'a; rm x' \"&& rm x\""),
         ("escapes", "c\\argo test \\; rm x \\| sh"),
@@ -319,22 +320,28 @@ fn quotes_comments_and_arguments_that_expand_stay_parts_of_a_simple_command() {
         ("comment", "cargo test # ; rm x"),
         ("every part is allowed", "cargo test && echo $(cargo version) | cargo x & echo y"),
     ] {
-        assert_eq!(world.run(command), Allow, "{trick}: {command}");
+        assert_eq!(project.run(command), Allow, "{trick}: {command}");
     }
 }
 
 #[test]
 fn commands_that_are_denied_are_found_in_any_part() {
-    let world = world("allow bash\ndeny bash(rm *)\nask bash(git push *)");
-    assert_eq!([world.run("ls"), world.run("cargo test > out"), world.run("git pull")], [Allow, Ask, Allow]);
-    assert_eq!([world.run("a && rm x"), world.run("sudo rm x"), world.run("git push; rm x")], [Deny; 3]);
-    assert_eq!([world.run("git push"), world.run("cd x && git push -f"), world.run("$X y")], [Ask; 3]);
-    let free = self::world("allow bash(*)");
+    let project = project("allow bash\ndeny bash(rm *)\nask bash(git push *)");
+    assert_eq!(
+        [project.run("ls"), project.run("cargo test > out"), project.run("git pull")],
+        [Allow, Ask, Allow]
+    );
+    assert_eq!(
+        [project.run("a && rm x"), project.run("sudo rm x"), project.run("git push; rm x")],
+        [Deny; 3]
+    );
+    assert_eq!([project.run("git push"), project.run("cd x && git push -f"), project.run("$X y")], [Ask; 3]);
+    let free = self::project("allow bash(*)");
     assert_eq!([free.run("$X y > z"), free.run("f() { :; }")], [Allow; 2]);
 }
 
 #[test]
-fn modes_decide_what_becomes_of_questions() {
+fn modes_decide_about_calls_that_need_approval() {
     for (mode, asked, denied) in
         [(Mode::AskFor, Ask, Deny), (Mode::AllowAll, Allow, Deny), (Mode::DenyAsking, Deny, Deny)]
     {
@@ -346,19 +353,22 @@ fn modes_decide_what_becomes_of_questions() {
 }
 
 #[test]
-fn verdicts_say_why() {
-    let told = |mode, rules, command: &str| {
+fn verdicts_have_reasons() {
+    let reason = |mode, rules, command: &str| {
         permissions(mode, rules)
             .judge("bash", &Effect::Runs(command.into()), Path::new("/"))
             .reason
             .to_string()
     };
-    assert_eq!(told(Mode::AskFor, "", "make"), "it runs `make`");
-    assert_eq!(told(Mode::DenyAsking, "", "make"), "nobody can be asked (it runs `make`)");
-    assert_eq!(told(Mode::AllowAll, "", "make"), "everything is allowed (it runs `make`)");
-    assert_eq!(told(Mode::AskFor, "allow bash(a)\nallow bash(b *)", "b x; a"), "the rule `bash(b *)`");
-    assert_eq!(told(Mode::AskFor, "deny bash(rm *)", "rm x"), "the rule `bash(rm *)`");
-    assert_eq!(told(Mode::AskFor, "deny bash(rm *)", "$X"), "the rule `bash(rm *)` may concern a part of it");
+    assert_eq!(reason(Mode::AskFor, "", "make"), "it runs `make`");
+    assert_eq!(reason(Mode::DenyAsking, "", "make"), "there is no user to ask (it runs `make`)");
+    assert_eq!(reason(Mode::AllowAll, "", "make"), "everything is allowed (it runs `make`)");
+    assert_eq!(reason(Mode::AskFor, "allow bash(a)\nallow bash(b *)", "b x; a"), "the rule `bash(b *)`");
+    assert_eq!(reason(Mode::AskFor, "deny bash(rm *)", "rm x"), "the rule `bash(rm *)`");
+    assert_eq!(
+        reason(Mode::AskFor, "deny bash(rm *)", "$X"),
+        "the rule `bash(rm *)` may concern a part of it"
+    );
 }
 
 #[test]
@@ -376,19 +386,19 @@ fn rules_are_read_and_written() {
 
 #[test]
 fn the_output_of_an_earlier_command_may_be_read() {
-    let world = world("");
+    let project = project("");
     let kept = crate::tools::new_output_file().unwrap();
-    // Not in our private directory, so another user may have made it.
+    // Outside the private directory another user may have created it.
     let other = tempfile::Builder::new().prefix("offshoot-bash-").suffix(".log").tempfile().unwrap();
-    let read = |path: &Path| world.read(path.to_str().unwrap());
+    let read = |path: &Path| project.read(path.to_str().unwrap());
     assert_eq!([read(kept.path()), read(other.path())], [Allow, Ask]);
-    let link = world.dir.path().join("project/offshoot-bash-x.log");
+    let link = project.dir.path().join("project/offshoot-bash-x.log");
     symlink("/etc/passwd", &link).unwrap();
     assert_eq!(read(&link), Ask, "a name alone does not help");
 }
 
 #[test]
-fn after_words_of_strangers_somebody_is_asked_about_what_would_be_allowed() {
+fn after_foreign_text_allowed_calls_ask() {
     let effect = Effect::Runs("cargo test".into());
     let judged = |mode, rules: &str, provenance| {
         let permissions = permissions(mode, rules);
@@ -404,9 +414,9 @@ fn after_words_of_strangers_somebody_is_asked_about_what_would_be_allowed() {
 
 #[test]
 fn writing_into_a_git_directory_is_asked_about_unless_a_rule_names_it() {
-    let world = world("allow write(./**)\nallow edit");
-    assert_eq!([world.edit("src/lib.rs"), world.edit(".git/hooks/pre-commit")], [Allow, Ask]);
-    assert_eq!(world.edit("vendor/x/.git/config"), Ask);
-    let named = self::world("allow write(.git/info/*)");
+    let project = project("allow write(./**)\nallow edit");
+    assert_eq!([project.edit("src/lib.rs"), project.edit(".git/hooks/pre-commit")], [Allow, Ask]);
+    assert_eq!(project.edit("vendor/x/.git/config"), Ask);
+    let named = self::project("allow write(.git/info/*)");
     assert_eq!([named.edit(".git/info/exclude"), named.edit(".git/hooks/x")], [Allow, Ask]);
 }

@@ -5,13 +5,13 @@ use super::rule::Match;
 /// One word of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// What it says, without quotes.
+    /// The text without quotes.
     pub(super) text: String,
-    /// Whether it becomes something else when it runs: a variable, a substitution, a wildcard.
+    /// True if the shell replaces it: a variable, a substitution or a wildcard.
     pub(super) is_dynamic: bool,
 }
 
-/// A pattern of words. `*` stands for any number of words, and inside a word for any characters.
+/// A pattern of words. `*` matches any number of words, and inside a word any characters.
 #[derive(Debug, Clone)]
 pub(super) struct Words(Vec<String>);
 
@@ -20,7 +20,7 @@ impl Words {
         Words(text.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Compares with a text that is no command.
+    /// Compares a text that is not a command.
     pub(super) fn matches_text(&self, text: &str) -> Match {
         let words: Vec<Word> =
             text.split_whitespace().map(|word| Word { text: word.to_owned(), is_dynamic: false }).collect();
@@ -32,14 +32,14 @@ impl Words {
         self.rows(words, is_like).first().copied().unwrap_or(Match::No)
     }
 
-    /// Compares the words from each one on, as commands: the first word may be the path of a program. All of them cost
-    /// no more than one.
+    /// Compares the words from each index on, as commands: the first word may be the path of a program. Takes no longer
+    /// than one comparison.
     pub(super) fn matches_from_each(&self, words: &[Word]) -> Vec<Match> {
         self.rows(words, |part, word| is_like(part, word) || is_like(part, program(word)))
     }
 
-    /// Compares from the last word to the first: `row[j]` tells whether the rest of the pattern fits the words from `j`
-    /// on. `is_first` compares a word that nothing but `*` stands in front of.
+    /// Compares from the last word to the first: `row[j]` is the match of the rest of the pattern with the words from
+    /// `j` on. `is_first` compares a word that only `*` precedes.
     fn rows(&self, words: &[Word], is_first: impl Fn(&str, &str) -> bool) -> Vec<Match> {
         let count = words.len();
         let stars = self.0.iter().take_while(|part| *part == "*").count();
@@ -50,7 +50,7 @@ impl Words {
             for at in (0..=count).rev() {
                 next[at] = match (part.as_str(), words.get(at)) {
                     ("*", _) if is_last => Match::Yes,
-                    // No word, or one word and the rest again.
+                    // Zero words, or one word and the same pattern again.
                     ("*", Some(_)) => row[at].max(next[at + 1]),
                     ("*", None) => row[at],
                     (_, Some(word)) if word.is_dynamic => Match::Maybe,
@@ -65,12 +65,12 @@ impl Words {
     }
 }
 
-/// The name of a program without its directory.
+/// Returns the name of a program without its directory.
 pub(super) fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Words behind the end of a pattern do not fit, unless they may become nothing.
+/// Words after the end of a pattern do not match, unless the shell may remove them.
 fn ends_of_pattern(words: &[Word]) -> Vec<Match> {
     let mut row = vec![Match::Yes; words.len() + 1];
     for (at, word) in words.iter().enumerate().rev() {
@@ -79,11 +79,11 @@ fn ends_of_pattern(words: &[Word]) -> Vec<Match> {
     row
 }
 
-/// Compares a word with a pattern in which `*` stands for any characters and `?` for one.
+/// Compares a word with a pattern in which `*` matches any characters and `?` one.
 fn is_like(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
-    // Where the last `*` was, and how far it reaches.
+    // The index after the last `*`, and the end of the text that it matches.
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

@@ -5,18 +5,18 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-/// The text in place of a key.
+/// The replacement of a key.
 const MASK: &str = "[masked key]";
-/// The fewest characters of a key.
+/// The minimum length of a key.
 const MIN_LENGTH: usize = 8;
-/// A key of this length is masked whatever it looks like.
+/// Keys of this length are always masked.
 const LONG: usize = 20;
-/// How many characters at an end of a key are enough to recognise it where an output was cut.
+/// The number of characters at either end that identify a truncated key.
 const ENDS: usize = 20;
-/// The fewest characters of a key of which a part is recognised.
+/// The minimum length of a key that is recognised by a part.
 const MIN_LENGTH_IN_PARTS: usize = 32;
 
-/// Values of keys that are taken out of texts.
+/// The values of keys to mask.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Mask(Vec<String>);
 
@@ -27,7 +27,7 @@ impl fmt::Debug for Mask {
 }
 
 impl Mask {
-    /// Adds a value. A word such as `ollama` or `not-needed`, which local servers are given as a key, is left alone.
+    /// Adds a value. Placeholders such as `ollama` or `not-needed`, which local servers accept as a key, are ignored.
     pub(super) fn add(&mut self, value: &str) {
         let value = value.trim();
         let looks_like_key = value.len() >= LONG
@@ -35,12 +35,12 @@ impl Mask {
             || value.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
         if value.len() >= MIN_LENGTH && looks_like_key && !self.0.iter().any(|known| known == value) {
             self.0.push(value.to_owned());
-            // A key that contains another one goes first.
+            // A key that contains another one comes first.
             self.0.sort_by_key(|value| std::cmp::Reverse(value.len()));
         }
     }
 
-    /// Returns the text without the values.
+    /// Masks the values in a text.
     pub(super) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for value in &self.0 {
@@ -54,7 +54,7 @@ impl Mask {
         text
     }
 
-    /// Masks every string in a JSON value, but no image.
+    /// Masks every string in a JSON value except images.
     pub(super) fn apply_to_json(&self, value: &mut Json) {
         match value {
             Json::String(text) => {
@@ -70,7 +70,7 @@ impl Mask {
     }
 }
 
-/// Masks the beginning of a key whose end was cut off, and the end of one whose beginning was.
+/// Masks a key whose beginning or end was cut off.
 fn without_parts<'t>(mut text: Cow<'t, str>, value: &str) -> Cow<'t, str> {
     let (first, last) = (&value[..ENDS], &value[value.len() - ENDS..]);
     while let Some(at) = text.find(first) {

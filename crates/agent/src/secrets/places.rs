@@ -1,7 +1,7 @@
 //! Well-known places that hold secrets: keys, tokens, cookies.
 //!
-//! A place is recognised by the names in a path, wherever it stands, so that the home directory of another user or a
-//! backup of one counts too. Names that projects use for something else count only in the home directory.
+//! A place is recognised by the names in a path at any depth, so the home directory of another user or a backup counts
+//! too. Names that projects use for other purposes count only in the home directory.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -11,21 +11,22 @@ fn clones_see_one_session() {
 }
 
 #[test]
-fn what_is_appended_is_noted_with_who_did_it() {
+fn appended_entries_have_a_source() {
     let shared = SharedSession::new(Options::new().in_memory("/w").unwrap());
     let said = |text| shared.lock().append(Message::user(text)).unwrap();
     let (first, second) = (said("a"), said("b"));
     let third = shared.lock_as(Source::Extension).append_custom_entry("state", None).unwrap();
     let fourth = said("c");
-    let news = shared.take_news().into_iter();
-    let news: Vec<_> = news.map(|(node, source)| (shared.lock().tree().id(node), source)).collect();
+    let unreported = shared.take_unreported().into_iter();
+    let unreported: Vec<_> =
+        unreported.map(|(node, source)| (shared.lock().tree().id(node), source)).collect();
     let (agent, extension) = (Source::Agent, Source::Extension);
-    assert_eq!(news, [(first, agent), (second, agent), (third, extension), (fourth, agent)]);
-    assert_eq!(shared.take_news(), []);
+    assert_eq!(unreported, [(first, agent), (second, agent), (third, extension), (fourth, agent)]);
+    assert_eq!(shared.take_unreported(), []);
     let mut other = Options::new().in_memory("/w").unwrap();
     other.append(Message::user("another session")).unwrap();
     drop(shared.replace(other));
-    assert_eq!(shared.take_news(), [], "what a session brings along is not new");
+    assert_eq!(shared.take_unreported(), [], "what a session brings along is not new");
 }
 
 #[test]

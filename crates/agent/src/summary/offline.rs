@@ -1,24 +1,24 @@
 //! Summaries without a model: an extract of the prompts and answers in a summary request.
 //!
-//! Used by the offline model, and by compaction when the model makes no summary. The caller adds the lists of files.
+//! Used by the offline model, and by compaction if the model fails. The caller adds the lists of files.
 
 use super::clipped_line;
 
-/// The most characters of the goal, and of any other item.
+/// The maximum length of the goal, and of any other item, in characters.
 const MAX_GOAL: usize = 600;
 const MAX_ITEM: usize = 200;
-/// The most items; the oldest are left out.
+/// The maximum number of items; the oldest are left out.
 const MAX_ITEMS: usize = 40;
 
 /// The heading of the items. A previous extract ends with it, so a new one continues its list.
 const ITEMS: &str = "## Prompts and answers\n";
 const NOTE: &str = "(This summary is an extract of the conversation; no model wrote it.)";
 
-/// The beginnings of the prompts that stand for a compaction and for a branch summary.
+/// The first words of the prompts that represent a compaction and a branch summary.
 const COMPACTION: &str = "The conversation history before this point was compacted";
 const BRANCH: &str = "The following is a summary of a branch that this conversation came back from";
 
-/// Makes a summary from the text of a summary request, without a model. Returns `None` if the text is no such request.
+/// Writes a summary from the text of a summary request. Returns `None` if the text is not such a request.
 pub fn offline_summary(request: &str) -> Option<String> {
     let (_, rest) = request.split_once("<conversation>\n")?;
     let (conversation, rest) = rest.rsplit_once("\n</conversation>")?;
@@ -39,9 +39,9 @@ pub fn offline_summary(request: &str) -> Option<String> {
 /// A summary under construction.
 #[derive(Default)]
 struct Extract {
-    /// The part before the items: the goal, or a summary that is continued.
+    /// The part before the items: the goal, or the summary to continue.
     head: Option<String>,
-    /// A prompt and the first line of its last answer; or an item of an earlier extract.
+    /// A prompt and the first line of its last answer, or an item of an earlier extract.
     items: Vec<(String, Option<String>)>,
     /// True if the last item is a prompt of this conversation.
     has_prompt: bool,
@@ -95,7 +95,7 @@ impl Extract {
     }
 }
 
-/// Splits a conversation into its messages, each with the title that begins it: `[User]: …`.
+/// Splits a conversation into messages, each with the title that starts it: `[User]: …`.
 fn messages(conversation: &str) -> Vec<(&str, &str)> {
     const TITLES: [&str; 5] =
         ["User", "Assistant", "Assistant thinking", "Assistant tool calls", "Tool result"];

@@ -1,4 +1,4 @@
-//! Asks a model for a summary: retries failures that may pass, and splits a conversation that is too long.
+//! Asks a model for a summary. Retries transient failures, and splits a conversation that is too long.
 
 use futures_util::StreamExt;
 use serde_json::{Value as Json, json};
@@ -13,7 +13,7 @@ use crate::turn::RetryPolicy;
 
 /// The text of a summary request.
 pub(crate) trait SummaryPrompt {
-    /// Returns the request for a part of the conversation; `previous` is the summary of what came before that part.
+    /// Returns the request for a part of the conversation. `previous` is the summary of the parts before it.
     fn text(&self, conversation: &str, previous: Option<&str>) -> String;
 }
 
@@ -33,17 +33,17 @@ pub(crate) struct Summary {
     pub(crate) text: String,
     /// The cost of all requests, as sessions store it.
     pub(crate) usage: Json,
-    /// Whether the model reached its output limit before the end.
+    /// True if the model reached the output limit.
     pub(crate) is_cut: bool,
 }
 
-/// A summary that could not be finished.
+/// An unfinished summary.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Unfinished {
     pub(crate) reason: SummaryFailure,
-    /// The summary of the parts before the one that failed.
+    /// The summary of the parts before the failed one.
     pub(crate) so_far: Option<String>,
-    /// The part of the conversation that is not summarised.
+    /// The remaining part of the conversation.
     pub(crate) rest: String,
     /// The cost of all requests, as sessions store it.
     pub(crate) usage: Option<Json>,
@@ -80,7 +80,7 @@ impl SummaryWriter<'_> {
                 Ok(None) => return Ok(None),
                 Ok(Some((text, is_text_cut))) => (so_far, is_cut) = (Some(text), is_text_cut),
                 Err(SummaryFailure::Model(ModelError::Overflow { .. })) if part.len() > SHORTEST_PART => {
-                    // Both halves that `split` makes are at most this long.
+                    // The upper bound of both halves that `split` returns.
                     limit = (part.len() / 3 * 2).max(SHORTEST_PART);
                     parts.push(part);
                 }
@@ -98,8 +98,7 @@ impl SummaryWriter<'_> {
         Ok(Some(Summary { text, usage: usage.unwrap_or_else(|| json!({})), is_cut }))
     }
 
-    /// Returns how many bytes of conversation the first request may have: three quarters of the window, at four bytes
-    /// per token.
+    /// Returns the maximum length of the first request in bytes: three quarters of the window, at four bytes per token.
     fn first_limit(&self) -> usize {
         match self.model.spec().context_window {
             0 => usize::MAX,
@@ -107,7 +106,7 @@ impl SummaryWriter<'_> {
         }
     }
 
-    /// Returns the text of the answer, and whether it was cut at the output limit. `None`: cancelled.
+    /// Returns the text of the answer, and true if it reached the output limit. `None`: cancelled.
     async fn ask_with_retries(
         &self,
         prompt: &str,
@@ -170,7 +169,7 @@ impl SummaryWriter<'_> {
     }
 }
 
-/// Splits a conversation in two, between two messages if there is a boundary near the middle; none if it is short.
+/// Splits a conversation in two, between two messages if a boundary is near the middle. Returns `None` if it is short.
 ///
 /// Each half has at most two thirds of the bytes.
 fn split(conversation: &str) -> Option<(&str, &str)> {

@@ -36,7 +36,7 @@ fn a_link_that_leads_out_of_the_project_is_not_followed() {
 }
 
 #[test]
-fn a_context_file_that_is_none_is_not_waited_for() {
+fn a_directory_is_no_context_file_and_invalid_utf8_is_replaced() {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join("AGENTS.md")).unwrap();
     assert_eq!(context_file(home.path()), None);
@@ -45,7 +45,7 @@ fn a_context_file_that_is_none_is_not_waited_for() {
 }
 
 #[test]
-fn the_words_of_a_person_take_the_place_of_ours() {
+fn instructions_of_the_user_replace_the_default() {
     let instructions = Instructions {
         base: Some("You are a poet.\n".into()),
         appended: vec!["Rhyme.".into()],

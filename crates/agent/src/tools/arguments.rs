@@ -1,16 +1,14 @@
-//! The arguments of a call: checked against the tool's schema, then read one by one.
+//! Checks the arguments of a call against the schema of the tool and reads them.
 //!
-//! Models are careless: a number may come as text, an optional field as null. What can be meant in one way only is
-//! taken; everything else is told to the model in words.
+//! Models are careless: a number may come as text, an optional field as null. Unambiguous values are accepted; all
+//! others are reported to the model.
 
 use serde_json::Value as Json;
 
 use crate::model::MALFORMED_ARGUMENTS;
 
-/// Checks `arguments` against the parts of a JSON schema that tools use: types, required fields, items and enums. The
-/// error is for the model.
-///
-/// Other parts of a schema are not checked.
+/// Checks `arguments` against the parts of a JSON schema that tools use: types, required fields, items and enums. Other
+/// parts are not checked. The error is for the model.
 pub fn check(schema: &Json, arguments: &Json) -> Result<(), String> {
     match arguments {
         Json::Object(fields) if !fields.contains_key(MALFORMED_ARGUMENTS) => {
@@ -99,7 +97,7 @@ fn boolean(value: &Json) -> Option<bool> {
     }
 }
 
-/// Reads the fields of checked arguments; a field that does not fit counts as not given.
+/// The fields of checked arguments. A field of the wrong type counts as absent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a>(pub(crate) &'a Json);
 
@@ -112,7 +110,7 @@ impl<'a> Fields<'a> {
         self.0.get(name).and_then(number)
     }
 
-    /// A count: at least 1, fractions dropped.
+    /// Returns a count: at least 1, without fraction.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from f64 saturates")]
     pub(crate) fn count(self, name: &str) -> Option<usize> {
         self.number(name).map(|number| (number as usize).max(1))

@@ -45,12 +45,12 @@ pub(super) async fn run(call: ToolCall, place: &ToolPlace) -> ToolOutput {
         progress(ToolOutput::text(capture.so_far().text));
     });
     match ran.await {
-        Ok(ran) => told(&ran, withheld_note(command, place)),
+        Ok(ran) => output(&ran, withheld_note(command, place)),
         Err(error) => ToolOutput::error(format!("cannot run the command: {error}")),
     }
 }
 
-/// Says which variables a command names that it did not inherit.
+/// Returns a note about the variables that a command names but did not inherit.
 fn withheld_note(command: &str, place: &ToolPlace) -> Option<String> {
     let is_named = |name: &String| {
         let mut words = command.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -63,7 +63,7 @@ fn withheld_note(command: &str, place: &ToolPlace) -> Option<String> {
     })
 }
 
-fn told(ran: &Ran, withheld: Option<String>) -> ToolOutput {
+fn output(ran: &Ran, withheld: Option<String>) -> ToolOutput {
     let mut text = ran.output.text.clone();
     if text.is_empty() {
         text.push_str("(no output)");
@@ -77,7 +77,7 @@ fn told(ran: &Ran, withheld: Option<String>) -> ToolOutput {
     if let Some(note) = withheld {
         output::add_note(&mut text, &note);
     }
-    let ended = how_it_ended(ran.end);
+    let ended = end_note(ran.end);
     if let Some(ended) = &ended {
         text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
         text.push_str(ended);
@@ -89,8 +89,8 @@ fn told(ran: &Ran, withheld: Option<String>) -> ToolOutput {
     }
 }
 
-/// Says how a command ended, if not well.
-fn how_it_ended(end: End) -> Option<String> {
+/// Describes how a command ended, unless it succeeded.
+fn end_note(end: End) -> Option<String> {
     match end {
         End::Cancelled => Some("Command cancelled".into()),
         End::TimedOut(limit) => Some(format!("Command timed out after {} seconds", limit.as_secs_f64())),

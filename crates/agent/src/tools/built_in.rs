@@ -1,4 +1,4 @@
-//! The frame of the built-in tools: description and schema for models, effect for permissions, preview and run.
+//! The common part of the built-in tools: description and schema for models, effect, preview and run.
 
 use std::convert::identity;
 use std::path::PathBuf;
@@ -23,20 +23,20 @@ pub(super) struct BuiltIn {
     pub(super) work: Work,
 }
 
-/// The output of a call; an error is the output of a call that failed.
+/// The output of a call; an error is the output of a failed call.
 pub(super) type ToolResult = Result<ToolOutput, ToolOutput>;
 
-/// Work on the path that was judged.
+/// A function that works on the judged path.
 pub(super) type PathWork = fn(&Json, &ResolvedPath, &ToolPlace) -> ToolResult;
 
-/// The work of a tool.
+/// The kind of work that a tool does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
-    /// Looks at what `path` names, or at the working directory.
+    /// Reads `path`, or the working directory.
     Reads(PathWork),
-    /// Changes the file that `path` names.
+    /// Changes the file `path`.
     Changes {
-        /// Brings arguments, as models write them, to the shape of the schema.
+        /// Normalises the arguments to the shape of the schema.
         prepare: fn(Json) -> Json,
         /// Returns the change that a call would make.
         change: fn(&Json, &ResolvedPath, &ToolPlace) -> Result<FileChange, ToolOutput>,
@@ -100,7 +100,7 @@ impl Tool for BuiltIn {
     }
 }
 
-/// Returns the path that was judged, unless no tool may open it.
+/// Returns the judged path, unless the file is closed to tools.
 fn judged(place: &ToolPlace) -> Result<ResolvedPath, ToolOutput> {
     let Some(path) = place.paths.first() else {
         return Err(ToolOutput::error("the call names no path"));
@@ -112,7 +112,7 @@ fn judged(place: &ToolPlace) -> Result<ResolvedPath, ToolOutput> {
     Ok(path.clone())
 }
 
-/// Runs work that changes the file that was judged, when it is this call's turn.
+/// Runs work on the judged file after earlier calls that change it.
 async fn change(call: ToolCall, place: &ToolPlace, work: PathWork) -> ToolResult {
     let path = judged(place)?;
     let turn = place.cancel.unless_cancelled(files::turn(&path)).await.ok_or_else(work::cancelled)?;

@@ -1,4 +1,4 @@
-//! What a change did to a text: for people with line numbers, for programs as a patch.
+//! The difference between two texts: with line numbers for people, as a patch for programs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use similar::{ChangeTag, TextDiff};
 
-/// Lines around a change.
+/// The number of unchanged lines around a change.
 const CONTEXT: usize = 4;
-/// How long the search for the smallest difference may take; after that a larger one will do.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The maximum time to search for the smallest difference.
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns `diff`, `patch` and `firstChangedLine`, as pi's edit tool does.
 ///
@@ -22,16 +22,16 @@ const PATIENCE: Duration = Duration::from_millis(500);
 ///     ...
 /// ```
 pub(crate) fn details(path: &str, old: &str, new: &str) -> Json {
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+    let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(old, new);
     let patch = diff.unified_diff().context_radius(CONTEXT).header(path, path).to_string();
     let (numbered, first) = numbered(&diff);
     json!({"diff": numbered, "patch": patch, "firstChangedLine": first})
 }
 
-/// Returns the lines that differ, with their numbers.
+/// Returns the changed lines with their numbers.
 pub(crate) fn numbered_text(old: &[u8], new: &[u8]) -> String {
     let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(&*old, &*new);
+    let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(&*old, &*new);
     numbered(&diff).0
 }
 

@@ -1,6 +1,6 @@
-//! The tool `edit`: parts of a file replaced by exact match.
+//! The tool `edit`: replaces parts of a file by exact match.
 //!
-//! Every edit is looked for in the file as it was; what an edit does not name stays byte for byte.
+//! Every edit is matched against the original file. All other bytes stay unchanged.
 
 mod matching;
 
@@ -15,7 +15,7 @@ use super::resolved::ResolvedPath;
 use super::{diff, output};
 use crate::tool::{FileChange, ToolOutput, ToolPlace};
 
-/// The largest file that is edited.
+/// The maximum size of a file to edit.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
 
 /// The tool `edit`.
@@ -49,12 +49,12 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
 struct Planned {
     old: Vec<u8>,
     new: Vec<u8>,
-    /// How many places change.
+    /// The number of changed places.
     places: usize,
 }
 
-/// Brings the ways in which models write edits to one: a lone `oldText` and `newText` beside the path, and a list
-/// that is written as JSON text.
+/// Normalises the forms in which models write edits: a single `oldText` and `newText` beside the path, and a list
+/// encoded as JSON text.
 fn canonical(mut arguments: Json) -> Json {
     if let Some(list) = arguments.get("edits").and_then(Json::as_str)
         && let Ok(edits @ (Json::Array(_) | Json::Object(_))) = serde_json::from_str(list)
@@ -93,7 +93,7 @@ fn edit(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult 
     Ok(output.with_details(diff::details(&shown, &old, &new)))
 }
 
-/// Applies the edits of a call to the content of a file, and writes nothing.
+/// Applies the edits of a call to the content of a file. Writes nothing.
 fn plan(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<Planned, ToolOutput> {
     let shown = path.shown(&place.cwd);
     let edits = arguments["edits"].as_array().into_iter().flatten().map(Edit::read);

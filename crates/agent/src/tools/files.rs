@@ -1,4 +1,4 @@
-//! Files: opened only if regular, replaced in one step, one change of a file at a time.
+//! Opens regular files, replaces them atomically, and serialises changes of the same file.
 //!
 //! Everything here blocks; tools call it through [`work`](super::work).
 
@@ -18,7 +18,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::resolved::{self, ResolvedPath};
 use crate::tool::{ToolOutput, ToolPlace};
 
-/// Why a file cannot be opened or replaced.
+/// The reason why a file cannot be opened or replaced.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
     #[error("no such file")]
@@ -36,7 +36,7 @@ pub(crate) enum FileError {
 }
 
 impl FileError {
-    /// Makes the output of a call that could not `verb` this file.
+    /// Returns the output of a call that could not `verb` this file.
     pub(super) fn output(&self, verb: &str, path: &ResolvedPath, place: &ToolPlace) -> ToolOutput {
         let shown = path.shown(&place.cwd);
         ToolOutput::error(match self {
@@ -60,7 +60,7 @@ impl From<io::Error> for FileError {
     }
 }
 
-/// Opens a regular file for reading, and returns its size. A pipe or a device is refused, never waited for.
+/// Opens a regular file for reading and returns its size. Refuses pipes and devices, which could block.
 pub(crate) fn open(path: &ResolvedPath) -> Result<(File, u64), FileError> {
     let file = path.open(OFlags::RDONLY | OFlags::NONBLOCK)?;
     expect_regular(FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(io::Error::from)?.st_mode))?;
@@ -71,9 +71,9 @@ pub(crate) fn open(path: &ResolvedPath) -> Result<(File, u64), FileError> {
 /// The first bytes of a file.
 #[derive(Debug)]
 pub(crate) struct Beginning {
-    /// The bytes, without a character that was cut in two.
+    /// The bytes, without an incomplete character at the end.
     pub(crate) bytes: Vec<u8>,
-    /// How many bytes the file has.
+    /// The size of the file.
     pub(crate) size: u64,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn beginning(path: &ResolvedPath, most: u64) -> Result<Beginning, Fil
     Ok(Beginning { bytes, size })
 }
 
-/// Removes the beginning of a character whose rest is missing at the end.
+/// Removes an incomplete character at the end.
 pub(super) fn drop_cut_character(bytes: &mut Vec<u8>) {
     let last = bytes.len().saturating_sub(4);
     let is_start = |byte: &u8| byte & 0xC0 != 0x80;
@@ -107,13 +107,13 @@ fn expect_regular(kind: FileType) -> Result<(), FileError> {
     }
 }
 
-/// Replaces the content of a file, or makes it; whoever looks sees the old or the new content.
+/// Creates a file or replaces its content atomically.
 ///
-/// Directories on the way are made. Mode and owner stay. Where the directory does not let us (a single mounted file, a
-/// directory of somebody else), the file is written over in place.
+/// Creates missing directories. Mode and owner stay. If the directory cannot be written (a single mounted file, a
+/// directory of another user), the file is overwritten in place.
 pub(crate) fn replace(path: &ResolvedPath, content: &[u8]) -> Result<(), FileError> {
     let (directory, name) = path.parent(true).map_err(|error| match error {
-        // Nothing is missing in a path whose directories can be made.
+        // Missing directories were created, so a part of the path is not a directory.
         FileError::Missing => FileError::Io(io::ErrorKind::NotADirectory.into()),
         error => error,
     })?;
@@ -137,7 +137,7 @@ pub(crate) fn replace(path: &ResolvedPath, content: &[u8]) -> Result<(), FileErr
     }
 }
 
-/// Writes a new file beside the old one and gives it its name.
+/// Writes a new file beside the old one and renames it.
 fn replace_at_once(
     directory: &OwnedFd,
     name: &OsStr,
@@ -147,7 +147,7 @@ fn replace_at_once(
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let temporary = format!(".offshoot-{}-{number}.tmp", std::process::id());
-    // A new file gets the mode that any program would give it: the umask takes its part.
+    // A new file gets the default mode, reduced by the umask.
     let mode = Mode::from_raw_mode(if old.is_some() { 0o600 } else { 0o666 });
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let file = resolved::open_at(directory, temporary.as_ref(), flags, mode)?.into();
@@ -157,14 +157,14 @@ fn replace_at_once(
             rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode)).map_err(io::Error::from)?;
             Ok(rustix::fs::renameat(directory, &temporary, directory, name).map_err(io::Error::from)?)
         }
-        // A link does not replace what somebody has put there meanwhile.
+        // A link does not replace a file that another program has created since.
         None => {
             let linked = rustix::fs::linkat(directory, &temporary, directory, name, AtFlags::empty());
             Ok(linked.map_err(io::Error::from)?)
         }
     });
     if named.is_err() || old.is_none() {
-        // Best effort: a file that stays has a name that nobody opens.
+        // Best effort: a leftover file has an unused name.
         let _ = rustix::fs::unlinkat(directory, &temporary, AtFlags::empty());
     }
     named
@@ -188,12 +188,12 @@ fn needs_writing_over(error: &io::Error) -> bool {
     matches!(error.kind(), CrossesDevices | PermissionDenied | ReadOnlyFilesystem | ResourceBusy)
 }
 
-/// How many files can be changed at once before some wait without need.
+/// The number of locks. Files that share one wait for each other.
 const STRIPES: usize = 64;
 static QUEUES: [Mutex<()>; STRIPES] = [const { Mutex::const_new(()) }; STRIPES];
 
-/// Waits for a turn to change the file at `path`: calls are served in the order in which they ask, so that a `write`
-/// and a later `edit` of one answer do what their order says.
+/// Waits for earlier changes of the same file, in the order of the calls, so that a `write` and a later `edit` of one
+/// answer run in order.
 pub(crate) async fn turn(path: &ResolvedPath) -> MutexGuard<'static, ()> {
     QUEUES[stripe(path.real())].lock().await
 }

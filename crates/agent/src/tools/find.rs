@@ -1,4 +1,4 @@
-//! The tool `find`: files by name.
+//! The tool `find`: finds files by name.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::walk::{Entries, Listing};
 use super::work;
 use crate::tool::{ToolOutput, ToolPlace};
 
-/// How many results come back if the call does not say.
+/// The default number of results.
 const LIMIT: usize = 1_000;
 
 /// The tool `find`.
@@ -34,7 +34,7 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
 fn find(arguments: &Json, root: &ResolvedPath, place: &ToolPlace) -> ToolResult {
     let fields = Fields(arguments);
     root.kind().map_err(|error| error.output("search", root, place))?;
-    let wanted = Wanted::parse(fields.text("pattern").unwrap_or_default())
+    let filter = PathFilter::parse(fields.text("pattern").unwrap_or_default())
         .map_err(|error| ToolOutput::error(format!("the pattern is not valid: {error}")))?;
     let limit = fields.count("limit").unwrap_or(LIMIT);
     let (mut listing, mut found, mut unread) = (Listing::default(), 0, 0);
@@ -47,11 +47,11 @@ fn find(arguments: &Json, root: &ResolvedPath, place: &ToolPlace) -> ToolResult 
             unread += 1;
             continue;
         };
-        if !wanted.is_match(root.real(), entry.path()) {
+        if !filter.is_match(root.real(), entry.path()) {
             continue;
         }
         let path = root.below(entry.path());
-        // A directory on the way may have become a link while the walk looked into it.
+        // A directory of the path may have been replaced by a link during the walk.
         if path.parent(false).is_err() {
             unread += 1;
             continue;
@@ -74,14 +74,14 @@ fn find(arguments: &Json, root: &ResolvedPath, place: &ToolPlace) -> ToolResult 
     Ok(listing.into_output())
 }
 
-/// What is looked for.
-pub(super) struct Wanted {
+/// A glob that file names or paths are compared with.
+pub(super) struct PathFilter {
     glob: GlobMatcher,
     is_name: bool,
 }
 
-impl Wanted {
-    /// Reads a glob. Without a slash it is a name at any depth; with one, the end of a path or a whole one.
+impl PathFilter {
+    /// Parses a glob. Without a slash it matches a name at any depth, with one the end of a path or a whole path.
     pub(super) fn parse(pattern: &str) -> Result<Self, globset::Error> {
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
         let is_name = !pattern.contains('/');
@@ -91,10 +91,10 @@ impl Wanted {
             None => format!("**/{pattern}"),
         };
         let glob = GlobBuilder::new(&pattern).literal_separator(true).build()?.compile_matcher();
-        Ok(Wanted { glob, is_name })
+        Ok(PathFilter { glob, is_name })
     }
 
-    /// Tells whether a path below `root` is looked for.
+    /// Returns true if a path below `root` matches.
     pub(super) fn is_match(&self, root: &Path, path: &Path) -> bool {
         if self.is_name {
             return path.file_name().is_some_and(|name| self.glob.is_match(name));

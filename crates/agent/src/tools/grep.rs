@@ -1,4 +1,4 @@
-//! The tool `grep`: lines of files by pattern.
+//! The tool `grep`: finds lines of files by pattern.
 
 mod search;
 
@@ -9,15 +9,15 @@ use serde_json::{Value as Json, json};
 use self::search::Search;
 use super::arguments::Fields;
 use super::built_in::{BuiltIn, ToolResult, Work};
-use super::find::Wanted;
+use super::find::PathFilter;
 use super::resolved::ResolvedPath;
 use super::walk::{Entries, Listing};
 use super::work;
 use crate::tool::{ToolOutput, ToolPlace};
 
-/// How many matches come back if the call does not say.
+/// The default number of matches.
 const LIMIT: usize = 100;
-/// The most lines around a match.
+/// The maximum number of lines around a match.
 const MAX_CONTEXT: usize = 100;
 
 /// The tool `grep`.
@@ -46,13 +46,13 @@ fn grep(arguments: &Json, root: &ResolvedPath, place: &ToolPlace) -> ToolResult 
     let kind = root.kind().map_err(|error| error.output("search", root, place))?;
     let matcher =
         matcher(fields).map_err(|error| ToolOutput::error(format!("the pattern is not valid: {error}")))?;
-    let wanted = fields.text("glob").map(Wanted::parse).transpose();
-    let wanted = wanted.map_err(|error| ToolOutput::error(format!("the glob is not valid: {error}")))?;
+    let filter = fields.text("glob").map(PathFilter::parse).transpose();
+    let filter = filter.map_err(|error| ToolOutput::error(format!("the glob is not valid: {error}")))?;
     let limit = fields.count("limit").unwrap_or(LIMIT);
     let mut search = Search::new(matcher, context(fields), limit, place);
     if kind == FileType::RegularFile {
         search.file(root);
-        return told(search, limit, 0);
+        return output(search, limit, 0);
     }
     let mut entries = Entries::below(root, place);
     for entry in &mut entries {
@@ -64,13 +64,13 @@ fn grep(arguments: &Json, root: &ResolvedPath, place: &ToolPlace) -> ToolResult 
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 let path = entry.path();
-                if is_file && wanted.as_ref().is_none_or(|wanted| wanted.is_match(root.real(), path)) {
+                if is_file && filter.as_ref().is_none_or(|filter| filter.is_match(root.real(), path)) {
                     search.file(&root.below(path));
                 }
             }
         }
     }
-    told(search, limit, entries.left_out())
+    output(search, limit, entries.left_out())
 }
 
 fn matcher(fields: Fields<'_>) -> Result<RegexMatcher, grep_regex::Error> {
@@ -90,7 +90,7 @@ fn context(fields: Fields<'_>) -> usize {
         .min(MAX_CONTEXT)
 }
 
-fn told(search: Search<'_>, limit: usize, secrets: usize) -> ToolResult {
+fn output(search: Search<'_>, limit: usize, secrets: usize) -> ToolResult {
     if search.is_cancelled() {
         return Err(work::cancelled());
     }

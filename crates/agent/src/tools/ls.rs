@@ -1,4 +1,4 @@
-//! The tool `ls`: the names in one directory.
+//! The tool `ls`: lists a directory.
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ use super::walk::Listing;
 use super::{paths, work};
 use crate::tool::{ToolOutput, ToolPlace};
 
-/// How many names come back if the call does not say.
+/// The default number of names.
 const LIMIT: usize = 500;
 
 /// The tool `ls`.
@@ -69,7 +69,7 @@ fn leads_to_directory(directory: &File, name: &OsStr) -> bool {
     found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
 }
 
-/// As people read: without regard to case, unless names differ in nothing else.
+/// Compares without regard to case, then with it.
 fn in_order(a: &str, b: &str) -> Ordering {
     a.to_lowercase().cmp(&b.to_lowercase()).then_with(|| a.cmp(b))
 }

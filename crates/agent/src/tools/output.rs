@@ -1,22 +1,22 @@
-//! How much of a result a model gets: caps, and what they leave out.
+//! The limits on the output of a tool, and descriptions of what they cut.
 //!
 //! Used by every tool. Never touches files.
 
 use serde_json::{Value as Json, json};
 
-/// The most lines of text that one result has.
+/// The maximum number of lines of a result.
 pub(crate) const MAX_LINES: usize = 2_000;
-/// The most bytes of text that one result has.
+/// The maximum number of bytes of a result.
 pub(crate) const MAX_BYTES: usize = 50 * 1024;
 
-/// Which cap a text met first.
+/// The limit that a text reached first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CutBy {
     Lines,
     Bytes,
 }
 
-/// A text within the caps, and what it was before.
+/// A text within the limits, and its original size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Capped {
     pub(crate) text: String,
@@ -24,12 +24,12 @@ pub(crate) struct Capped {
     pub(crate) lines: usize,
     pub(crate) total_lines: usize,
     pub(crate) total_bytes: u64,
-    /// Whether only a part of its only line fits.
+    /// True if only a part of its only line fits.
     pub(crate) is_partial: bool,
 }
 
 impl Capped {
-    /// Returns the facts as `details.truncation`, under the names that pi uses.
+    /// Returns the value of `details.truncation`, with pi's field names.
     pub(crate) fn truncation(&self) -> Json {
         json!({
             "truncated": self.cut_by.is_some(),
@@ -45,7 +45,7 @@ impl Capped {
     }
 }
 
-/// The first lines of a text that may be too long to be kept whole.
+/// The first lines of a text that may be too long to keep.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     text: String,
@@ -55,7 +55,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Takes one more line in, with its line feed. From the first one on that does not fit they are only counted.
+    /// Adds a line, including its line feed. After the first line that does not fit, lines are only counted.
     pub(crate) fn push(&mut self, line: &str) {
         let fits = self.text.len() + line.len() <= MAX_BYTES;
         if fits && self.lines == self.total_lines {
@@ -66,12 +66,12 @@ impl Head {
         self.total_bytes += line.len() as u64;
     }
 
-    /// Tells whether no line came yet.
+    /// Returns true if no line was added.
     pub(crate) fn is_empty(&self) -> bool {
         self.total_lines == 0
     }
 
-    /// Returns the lines within the byte cap.
+    /// Returns the lines within the byte limit.
     pub(crate) fn into_capped(self) -> Capped {
         let Head { text, lines, total_lines, total_bytes } = self;
         let cut_by = (lines < total_lines).then_some(CutBy::Bytes);
@@ -79,7 +79,7 @@ impl Head {
     }
 }
 
-/// The last bytes of a text that is too long to be kept whole.
+/// The last bytes of a text that is too long to keep.
 ///
 /// ```text
 ///   bytes come in -> [ forgotten | held, at least what the caps let through ]
@@ -92,27 +92,27 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// Takes more bytes in.
+    /// Adds bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.held.extend_from_slice(bytes);
         self.total_bytes += bytes.len() as u64;
         self.line_feeds += memchr::memchr_iter(b'\n', bytes).count();
     }
 
-    /// Forgets what no result can show any more.
+    /// Drops the bytes that no result can contain.
     pub(crate) fn trim(&mut self) {
         if self.held.len() > 3 * MAX_BYTES {
-            // One byte more than the cap tells whether the rest begins with a line.
+            // One byte more than the limit shows whether the rest starts a line.
             self.held.drain(..self.held.len() - MAX_BYTES - 1);
         }
     }
 
-    /// Returns what is still held: everything, if [`Tail::trim`] was not called yet.
+    /// Returns the bytes still held: all of them until the first [`Tail::trim`].
     pub(crate) fn held(&self) -> &[u8] {
         &self.held
     }
 
-    /// Tells whether a result cannot show everything.
+    /// Returns true if a result cannot contain everything.
     pub(crate) fn is_over(&self) -> bool {
         self.total_bytes > MAX_BYTES as u64 || self.total_lines() > MAX_LINES
     }
@@ -122,7 +122,7 @@ impl Tail {
         self.line_feeds + usize::from(open_line)
     }
 
-    /// Returns the last whole lines within the caps, or the end of the last line if it alone is too long.
+    /// Returns the last whole lines within the limits, or the end of the last line if it is too long.
     pub(crate) fn capped(&self) -> Capped {
         let (start, cut_by) = self.start();
         let is_partial = start > 0 && self.held[start - 1] != b'\n';
@@ -137,7 +137,7 @@ impl Tail {
         }
     }
 
-    /// Where in the held bytes the result begins.
+    /// Returns the offset of the result in the held bytes.
     fn start(&self) -> (usize, Option<CutBy>) {
         if !self.is_over() {
             return (0, None);
@@ -154,13 +154,13 @@ impl Tail {
     }
 }
 
-/// The first byte from `at` on that begins a character.
+/// Returns the first byte from `at` on that starts a character.
 fn char_start(bytes: &[u8], at: usize) -> usize {
     let inside = bytes[at..].iter().take(3).take_while(|&&byte| byte & 0xC0 == 0x80).count();
     at + inside
 }
 
-/// Cuts a line to `most` characters and tells whether it was longer.
+/// Truncates a line to `most` characters. Returns true if it was longer.
 pub(crate) fn short_line(line: &str, most: usize) -> (String, bool) {
     match line.char_indices().nth(most) {
         Some((at, _)) => (format!("{}... [line cut]", &line[..at]), true),
@@ -168,11 +168,11 @@ pub(crate) fn short_line(line: &str, most: usize) -> (String, bool) {
     }
 }
 
-/// Writes a number of bytes for people.
+/// Formats a number of bytes.
 pub(crate) fn size(bytes: u64) -> String {
     const KB: u64 = 1024;
     const MB: u64 = KB * KB;
-    // One digit after the point, in whole numbers.
+    // One decimal, computed with integers.
     let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
     match bytes {
         0..KB => format!("{bytes} bytes"),

@@ -1,11 +1,11 @@
-//! Paths as models write them, and what they name.
+//! Resolves paths as models write them.
 //!
-//! Tools and permissions resolve paths with the same functions: what was permitted is what is touched.
+//! Tools and permissions use the same functions, so the judged file is the opened one.
 
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
-/// How many links a path may go through; as many as Linux follows.
+/// The maximum number of links in a path, the same as on Linux.
 const MAX_LINKS: usize = 40;
 
 /// Makes a path absolute: `~` is the home directory, a leading `@` (a mention) is dropped, the rest starts at `cwd`.
@@ -36,7 +36,7 @@ pub(crate) fn normalised(path: &Path) -> PathBuf {
     clean
 }
 
-/// Follows every link of an absolute path, also where its last parts do not exist yet.
+/// Follows every link of an absolute path. Its last parts need not exist.
 ///
 /// ```text
 ///   /project/out/../new/file   with out -> /elsewhere/dir   =>   /elsewhere/new/file
@@ -70,12 +70,12 @@ pub(crate) fn real(path: &Path) -> io::Result<PathBuf> {
     Ok(reached)
 }
 
-/// The parts of a path, last one first.
+/// Returns the parts of a path, last one first.
 fn parts(path: &Path) -> Vec<PathBuf> {
     path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect()
 }
 
-/// Writes a path for a result: relative to `cwd` when it is inside, `/` between names, no control characters.
+/// Formats a path for a result: relative to `cwd` if it is inside, `/` between names, no control characters.
 pub(crate) fn shown(cwd: &Path, path: &Path) -> String {
     let path = path.strip_prefix(cwd).unwrap_or(path);
     let text = if path.as_os_str().is_empty() { ".".into() } else { path.to_string_lossy() };

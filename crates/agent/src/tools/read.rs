@@ -1,6 +1,6 @@
-//! The tool `read`: a text file or a part of it, or an image.
+//! The tool `read`: reads a text file or a part of it, or an image.
 //!
-//! A file is read as far as its caps need, never whole.
+//! Reads only as much of a file as the limits need.
 
 mod text;
 
@@ -20,9 +20,9 @@ use super::output;
 use super::resolved::ResolvedPath;
 use crate::tool::{ToolOutput, ToolPlace, text_block};
 
-/// The largest image that is handed to a model.
+/// The maximum size of an image.
 const MAX_IMAGE_BYTES: u64 = 5 * 1024 * 1024;
-/// How much of a file tells what it is.
+/// The number of bytes that determine the type of a file.
 const SNIFFED: usize = 8 * 1024;
 
 /// The tool `read`.
@@ -41,7 +41,7 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Reads(read),
 };
 
-/// Which lines of a text are wanted.
+/// The lines to read.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     /// The first line, counted from 1.
@@ -69,7 +69,7 @@ fn read_file(path: &ResolvedPath, range: Range, place: &ToolPlace) -> Result<Too
     Ok(text::read(file, size, range, place)?)
 }
 
-/// Reads the first bytes and goes back to the beginning.
+/// Reads the first bytes and rewinds.
 fn sniff(file: &mut File) -> io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(SNIFFED);
     file.by_ref().take(SNIFFED as u64).read_to_end(&mut start)?;
@@ -77,20 +77,21 @@ fn sniff(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Makes an image for a prompt from the bytes of a file; none if models do not understand it, or if it is too large.
+/// Creates an image for a prompt from the bytes of a file. Returns `None` if models do not support it or it is too
+/// large.
 pub fn prompt_image(bytes: &[u8]) -> Option<Image> {
     let mime_type = image_type(bytes).filter(|_| bytes.len() as u64 <= MAX_IMAGE_BYTES)?;
     Some(Image { data: STANDARD.encode(bytes), mime_type: mime_type.to_owned() })
 }
 
-/// Reads an image for a prompt from a file; none if it is no file, or none that [`prompt_image`] takes.
+/// Reads an image for a prompt. Returns `None` if the path is not a file that [`prompt_image`] accepts.
 pub fn prompt_image_at(path: &Path) -> Option<Image> {
     let path = ResolvedPath::new(Path::new("/"), path).ok()?;
     let image = files::beginning(&path, MAX_IMAGE_BYTES + 1).ok()?;
     prompt_image(&image.bytes)
 }
 
-/// The type of an image that models understand, by its first bytes.
+/// Returns the type of a supported image, by its first bytes.
 fn image_type(start: &[u8]) -> Option<&'static str> {
     match start {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),

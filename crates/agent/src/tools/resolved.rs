@@ -4,8 +4,8 @@
 //!   a/../../notes   with a -> b/c in /project   =>   real: /project/notes   (without links: /notes)
 //! ```
 //!
-//! Tools get a [`ResolvedPath`] and no text. It is opened part by part without following links, so a link that was put
-//! there after the call was judged makes the call fail.
+//! Tools get a [`ResolvedPath`] instead of a string. It is opened part by part without following links, so a link
+//! created after the call was judged makes the call fail.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,7 +18,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use super::files::FileError;
 use super::paths;
 
-/// A path that a call names, and what it leads to.
+/// A path that a call names, and the path that it leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedPath {
     /// The absolute path without `.` and `..`, with links as they are. For patterns of rules only.
@@ -54,7 +54,7 @@ impl ResolvedPath {
         paths::shown(cwd, &self.shown)
     }
 
-    /// Returns the path of something that a walk below this directory found.
+    /// Returns the path of an entry found in a walk below this directory.
     pub(crate) fn below(&self, real: &Path) -> Self {
         let join = |start: &Path| match real.strip_prefix(&self.real) {
             Ok(inside) => start.join(inside),
@@ -69,7 +69,7 @@ impl ResolvedPath {
         Ok(open_at(&directory, name, flags, Mode::empty())?.into())
     }
 
-    /// Returns whether it is a file, a directory or something else.
+    /// Returns the type: file, directory or other.
     pub(crate) fn kind(&self) -> Result<FileType, FileError> {
         let (directory, name) = self.parent(false)?;
         let found = stat_at(&directory, name).map_err(io::Error::from)?;
@@ -79,7 +79,7 @@ impl ResolvedPath {
         }
     }
 
-    /// Opens the directory that holds it, and returns its name there. With `make`, missing directories are made.
+    /// Opens the parent directory and returns the name in it. With `make`, creates missing directories.
     pub(super) fn parent(&self, make: bool) -> Result<(OwnedFd, &OsStr), FileError> {
         let parts = self.real.parent().into_iter().flat_map(Path::components);
         let mut directory = open_at(CWD, OsStr::new("/"), PARENT, Mode::empty())?;
@@ -87,7 +87,7 @@ impl ResolvedPath {
             let part = part.as_os_str();
             directory = match open_at(&directory, part, PARENT, Mode::empty()) {
                 Err(FileError::Missing) if make => {
-                    // Another call may make it at the same time.
+                    // Another call may create it at the same time.
                     let _ = rustix::fs::mkdirat(&directory, part, Mode::from_raw_mode(0o777));
                     open_at(&directory, part, PARENT, Mode::empty())?
                 }
@@ -98,13 +98,13 @@ impl ResolvedPath {
     }
 }
 
-/// How directories on the way are opened. On Linux they need not be readable.
+/// The flags for opening parent directories. On Linux they need not be readable.
 #[cfg(target_os = "linux")]
 const PARENT: OFlags = OFlags::DIRECTORY.union(OFlags::PATH);
 #[cfg(not(target_os = "linux"))]
 const PARENT: OFlags = OFlags::DIRECTORY;
 
-/// Opens a name in a directory, but no link.
+/// Opens a name in a directory, except a link.
 pub(super) fn open_at(
     directory: impl AsFd,
     name: &OsStr,
@@ -118,12 +118,12 @@ pub(super) fn open_at(
     })
 }
 
-/// Returns the facts of a name in a directory; those of a link itself.
+/// Returns the metadata of a name in a directory, without following a link.
 pub(super) fn stat_at(directory: impl AsFd, name: &OsStr) -> rustix::io::Result<Stat> {
     rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// Writes a real path as one below `cwd` if it is there, although `cwd` may be a link.
+/// Rewrites a real path as one below `cwd` if it is inside, even if `cwd` is a link.
 fn inside(cwd: &Path, real: &Path) -> PathBuf {
     let start = paths::real(cwd).ok();
     match start.and_then(|start| real.strip_prefix(start).ok().map(Path::to_owned)) {

@@ -1,13 +1,13 @@
-//! Runs a command line: its output as it comes, and nothing left behind.
+//! Runs a command line, streams its output, and ends all its processes.
 //!
 //! ```text
 //!   spawn (own process group, one pipe for stdout and stderr)
 //!     -> pump until it exits, runs out of time or is cancelled
-//!     -> what is left of the group: TERM, KILL after a while
+//!     -> remaining processes of the group: TERM, KILL after a while
 //!     -> the rest of the pipe, reaped
 //! ```
 //!
-//! Used by the tool `bash` and by commands that users type. Never decides whether a command may run.
+//! Used by the tool `bash` and by the user's commands. Never decides whether a command may run.
 
 mod capture;
 mod group;
@@ -33,15 +33,15 @@ use crate::secrets::Secrets;
 use crate::tool::ToolPlace;
 use crate::tools::output::Capped;
 
-/// How long a command that was told to end may take.
+/// The time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long processes that a command left in the background may take to end by themselves.
+/// The time for background processes to end by themselves.
 const SETTLE: Duration = Duration::from_millis(300);
-/// How long the rest of the output is waited for when somebody outside the group keeps the pipe open.
+/// The time to read remaining output while a process outside the group keeps the pipe open.
 const DRAIN: Duration = Duration::from_millis(300);
-/// The shortest time between two progress events.
+/// The minimum time between two progress events.
 const PROGRESS: Duration = Duration::from_millis(100);
-/// How often the group is looked at while it ends.
+/// How often to poll the group while it ends.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// How a command ended.
@@ -52,19 +52,19 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) end: End,
-    /// The end of its output.
+    /// The end of the output.
     pub(crate) output: Capped,
-    /// The file with its output, if the end is not all.
+    /// The file with the whole output, if it was cut.
     pub(crate) full_output: Option<PathBuf>,
-    /// Whether processes that it left in the background had to be ended.
+    /// True if background processes had to be ended.
     pub(crate) left_behind: bool,
 }
 
-/// Runs `command` in a place and passes its output so far to `watch`.
+/// Runs `command` and passes its output so far to `watch`.
 pub(crate) async fn run(
     command: &str,
     place: &ToolPlace,
@@ -88,7 +88,7 @@ pub(crate) async fn run(
     Ok(Ran { end, output, full_output, left_behind })
 }
 
-/// Starts the command with `bash`, or with `sh` where there is no `bash`.
+/// Starts the command with `bash`, or with `sh` if there is no `bash`.
 fn spawn(command: &str, place: &ToolPlace) -> io::Result<(Child, tokio::net::unix::pipe::Receiver)> {
     match spawn_with("bash", command, place) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && place.cwd.is_dir() => {
@@ -112,7 +112,7 @@ fn spawn_with(
         shell.env_remove(name);
     }
     let child = shell
-        // `--`: a command that begins with a dash is no option.
+        // After `--`, a command that starts with a dash is not an option.
         .args(["-c", "--", command])
         .current_dir(&place.cwd)
         .stdin(Stdio::null())
@@ -131,7 +131,7 @@ pub(super) fn withheld(secrets: &Secrets) -> Vec<OsString> {
     names.filter(|name| secrets.withholds(&name.to_string_lossy())).collect()
 }
 
-/// Waits for the end of the command, or for a reason to end it.
+/// Waits until the command ends, times out or is cancelled.
 async fn ending(child: &mut Child, limit: Option<Duration>, cancel: &Cancel) -> io::Result<End> {
     let time_out = async {
         match limit {
@@ -150,7 +150,7 @@ async fn ending(child: &mut Child, limit: Option<Duration>, cancel: &Cancel) -> 
     }
 }
 
-/// Brings bytes from the pipe to the capture while something else is waited for.
+/// Copies bytes from the pipe to the capture while waiting for something else.
 struct Pump<W> {
     pipe: tokio::net::unix::pipe::Receiver,
     capture: Capture,
@@ -189,18 +189,18 @@ impl<W: FnMut(&Capture)> Pump<W> {
         }
     }
 
-    /// Reads what is left, until nobody can write any more or it takes too long.
+    /// Reads the remaining output until all writers have closed the pipe or time is up.
     async fn drain(&mut self) {
         let until = Instant::now() + DRAIN;
         let mut buffer = vec![0; 64 * 1024];
-        // Somebody who writes without a pause never lets the timer have its turn.
+        // A process that writes without a pause would starve a timer.
         while self.is_open && Instant::now() < until {
             let Ok(read) = timeout_at(until, self.pipe.read(&mut buffer)).await else { return };
             self.take(read, &buffer).await;
         }
     }
 
-    /// Gives processes behind an ended shell, such as a `tee`, a moment to end by themselves.
+    /// Gives remaining processes of an ended shell, such as `tee`, time to end by themselves.
     async fn settle(&mut self, group: &Group) {
         let until = Instant::now() + SETTLE;
         while group.is_alive() && Instant::now() < until {
@@ -208,10 +208,10 @@ impl<W: FnMut(&Capture)> Pump<W> {
         }
     }
 
-    /// Ends what is left of the group, and tells whether anything was.
+    /// Ends the remaining processes of the group. Returns true if there were any.
     async fn end(&mut self, group: &mut Group, child: &mut Child) -> bool {
         if !group.is_alive() {
-            // Nothing was seen; whoever came to life meanwhile goes too.
+            // No process was found; one started since then ends too.
             group.kill();
             return false;
         }
@@ -219,7 +219,7 @@ impl<W: FnMut(&Capture)> Pump<W> {
         let until = Instant::now() + GRACE;
         while group.is_alive() && Instant::now() < until {
             self.until(sleep(LOOK)).await;
-            // An ended leader counts as alive until somebody has asked for its status.
+            // An ended leader counts as alive until its status is read.
             child.try_wait().ok();
         }
         group.kill();

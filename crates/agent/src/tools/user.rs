@@ -1,4 +1,4 @@
-//! Commands that users type: `!command` for the conversation, `!!command` for their eyes only.
+//! Commands of the user: `!command` adds the output to the context, `!!command` only shows it.
 
 use std::path::PathBuf;
 
@@ -8,17 +8,17 @@ use super::output::Tail;
 use super::shell::{self, End};
 use crate::tool::{ToolOutput, ToolPlace};
 
-/// A command that a user typed.
+/// A command of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserCommand {
     /// The command line.
     pub command: String,
-    /// Whether models never see it.
+    /// True if it is not part of the context.
     pub is_private: bool,
 }
 
 impl UserCommand {
-    /// Reads `!command` or `!!command`; `None` for any other text.
+    /// Parses `!command` or `!!command`. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.trim().strip_prefix('!')?;
         let (command, is_private) = match rest.strip_prefix('!') {
@@ -30,21 +30,21 @@ impl UserCommand {
     }
 }
 
-/// What came of a command that a user typed.
+/// The output of a command of the user.
 #[derive(Debug, Default)]
 pub(crate) struct CommandOutput {
-    /// What it wrote, within the caps.
+    /// The output within the limits.
     pub(crate) text: String,
     pub(crate) exit_code: Option<i64>,
     pub(crate) is_cancelled: bool,
-    /// Whether it wrote more.
+    /// True if the output was cut.
     pub(crate) is_cut: bool,
-    /// Where all of it is.
+    /// The file with the whole output.
     pub(crate) full: Option<PathBuf>,
 }
 
 impl CommandOutput {
-    /// Takes the end of a text, as much as the caps let through.
+    /// Returns the end of a text within the limits.
     pub(crate) fn of(text: &str) -> Self {
         let mut tail = Tail::default();
         tail.push(text.as_bytes());
@@ -53,9 +53,9 @@ impl CommandOutput {
     }
 }
 
-/// Runs a command that a user typed, and returns the `bashExecution` message that sessions store.
+/// Runs a command of the user and returns the `bashExecution` message that sessions store.
 ///
-/// Users may run what they like: nobody is asked. A command that cannot be started is a message too.
+/// It needs no approval. A command that cannot be started gives a message too.
 pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Timestamp) -> Message {
     let progress = &place.progress;
     let ran = shell::run(&command.command, place, None, |capture| {
@@ -73,7 +73,7 @@ pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Tim
             full: ran.full_output,
         },
         Err(error) => CommandOutput {
-            // What shells say of a command that cannot be run.
+            // The exit code of shells for a command that cannot be run.
             exit_code: Some(126),
             ..CommandOutput::of(&format!("cannot run the command: {error}"))
         },
@@ -81,7 +81,7 @@ pub async fn run_user_command(command: &UserCommand, place: &ToolPlace, now: Tim
     command_message(command, &output, now)
 }
 
-/// Makes the `bashExecution` message of a command.
+/// Creates the `bashExecution` message of a command.
 pub(crate) fn command_message(command: &UserCommand, output: &CommandOutput, now: Timestamp) -> Message {
     let message = Message::bash(&command.command).output(&output.text).exit_code(output.exit_code);
     let message = message.cancelled(output.is_cancelled).truncated(output.is_cut);

@@ -1,7 +1,7 @@
-//! The files below a directory, as `grep` and `find` see them.
+//! Lists the files below a directory for `grep` and `find`.
 //!
-//! Ignore files count, also outside of a git repository, and those of the directories above; hidden files are files;
-//! `.git` is not looked into; links are not followed; secrets are left out. Entries come in order of their paths.
+//! Respects ignore files, also outside a git repository and in parent directories. Includes hidden files except `.git`.
+//! Follows no links and skips secrets. Entries come in order of their paths.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,9 +21,9 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    /// Walks below `root`, without `root` itself; an item is an error for each directory that cannot be looked into.
+    /// Walks below `root`, without `root` itself. A directory that cannot be read is an error item.
     ///
-    /// Credential files are left out, and so are places of secrets unless `root` is in one, which was judged then.
+    /// Skips credential files. Skips places of secrets unless `root`, which was judged, is in one.
     pub(super) fn below(root: &ResolvedPath, place: &ToolPlace) -> Self {
         let guard = place.secrets.guard();
         let is_judged = guard.protection(root.real(), None).is_some();
@@ -49,7 +49,7 @@ impl Entries {
         Entries { entries: Box::new(entries), left_out }
     }
 
-    /// Returns how many files and directories were left out because they hold secrets.
+    /// Returns the number of files and directories that were skipped because they may hold secrets.
     pub(super) fn left_out(&self) -> usize {
         self.left_out.load(Ordering::Relaxed)
     }
@@ -63,17 +63,17 @@ impl Iterator for Entries {
     }
 }
 
-/// A list that grows up to a limit, and becomes the output of a tool.
+/// A list up to a limit, which becomes the output of a tool.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// The lines, as far as the caps let them through.
+    /// The lines within the limits.
     pub(super) lines: Head,
     pub(super) details: Map<String, Json>,
     pub(super) notes: Vec<String>,
 }
 
 impl Listing {
-    /// Notes that something could not be looked at: a number of things, and the name of one.
+    /// Adds a note about skipped items: their number, singular and plural, and the reason.
     pub(super) fn left_out(&mut self, count: usize, what: [&str; 2], how: &str) {
         let [one, more] = what;
         match count {
@@ -83,12 +83,12 @@ impl Listing {
         }
     }
 
-    /// Notes that directories could not be looked into.
+    /// Adds a note about directories that could not be read.
     pub(super) fn dirs_left_out(&mut self, count: usize) {
         self.left_out(count, ["directory", "directories"], "looked into");
     }
 
-    /// Notes that files were left out because they hold secrets.
+    /// Adds a note about files that were skipped because they may hold secrets.
     pub(super) fn secrets_left_out(&mut self, count: usize) {
         if count > 0 {
             let places = if count == 1 { "1 place" } else { &format!("{count} places") };
@@ -96,7 +96,7 @@ impl Listing {
         }
     }
 
-    /// Notes that a limit was met, under the name that pi gives to that detail.
+    /// Adds a note that a limit was reached, with pi's name for the detail.
     pub(super) fn limit_met(&mut self, detail: &str, limit: usize, what: &str) {
         self.details.insert(detail.into(), json!(limit));
         let more = limit.saturating_mul(2);
@@ -105,7 +105,7 @@ impl Listing {
         ));
     }
 
-    /// Makes the output, within the caps.
+    /// Returns the output within the limits.
     pub(super) fn into_output(mut self) -> ToolOutput {
         let capped = self.lines.into_capped();
         if capped.cut_by.is_some() {

@@ -1,4 +1,4 @@
-//! Runs the blocking work of a tool on a separate thread that can be stopped.
+//! Runs the blocking work of a tool on a separate thread that can be cancelled.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,8 +6,7 @@ use std::io::{self, Read};
 use crate::cancel::Cancel;
 use crate::tool::{ToolOutput, ToolPlace};
 
-/// Runs `work` on a thread that may block. The work checks for itself whether it should stop; work that hangs in the
-/// file system is not waited for.
+/// Runs `work` on a blocking thread. The work polls for cancellation. Work that hangs in the file system is abandoned.
 pub(crate) async fn run(
     place: &ToolPlace,
     work: impl FnOnce(&ToolPlace) -> ToolOutput + Send + 'static,
@@ -15,7 +14,7 @@ pub(crate) async fn run(
     place.cancel.unless_cancelled(run_to_the_end(place, work)).await.unwrap_or_else(cancelled)
 }
 
-/// Like [`run`], for work that changes something: once begun it is waited for.
+/// Like [`run`], for work that changes something: once started, it is awaited.
 pub(crate) async fn run_to_the_end(
     place: &ToolPlace,
     work: impl FnOnce(&ToolPlace) -> ToolOutput + Send + 'static,
@@ -26,15 +25,15 @@ pub(crate) async fn run_to_the_end(
     let place = place.clone();
     tokio::task::spawn_blocking(move || work(&place))
         .await
-        .unwrap_or_else(|_| ToolOutput::error("the tool broke off; this is a bug"))
+        .unwrap_or_else(|_| ToolOutput::error("the tool panicked; this is a bug"))
 }
 
-/// The output of a call that was stopped before it had anything.
+/// Returns the output of a call that was cancelled before it had output.
 pub(crate) fn cancelled() -> ToolOutput {
     ToolOutput::error("cancelled")
 }
 
-/// A file that ends with an error when the work should stop.
+/// A file whose reads fail after a cancellation.
 pub(super) struct Cancellable<'a> {
     pub(super) file: File,
     pub(super) cancel: &'a Cancel,

@@ -1,4 +1,4 @@
-//! The tool `write`: a whole file at once.
+//! The tool `write`: writes a whole file.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use super::resolved::ResolvedPath;
 use super::{diff, files, output};
 use crate::tool::{FileChange, ToolOutput, ToolPlace};
 
-/// Up to this size the old content is compared with the new one.
+/// The maximum size of an old content that is compared with the new one.
 const COMPARED: u64 = 1024 * 1024;
 
 /// The tool `write`.
@@ -32,8 +32,10 @@ fn change(arguments: &Json, path: &ResolvedPath, _: &ToolPlace) -> Result<FileCh
     let new = Fields(arguments).text("content").unwrap_or_default();
     let (old, note) = match old_text(path) {
         None => (None, String::new()),
-        Some(Old::Text(old)) => (Some(old), String::new()),
-        Some(Old::Other(size)) => (None, format!("-  {} that cannot be shown\n", output::size(size))),
+        Some(PreviousContent::Text(old)) => (Some(old), String::new()),
+        Some(PreviousContent::Other(size)) => {
+            (None, format!("-  {} that cannot be shown\n", output::size(size)))
+        }
     };
     let before = old.as_deref().unwrap_or_default();
     let diff = note + &diff::numbered_text(before.as_bytes(), new.as_bytes());
@@ -52,27 +54,27 @@ fn write(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult
     let held = |size: u64| format!("Wrote {size_now} to {shown}, which held {}.", output::size(size));
     Ok(match old {
         None => ToolOutput::text(format!("Wrote {size_now} to {shown}.")),
-        Some(Old::Text(old)) => {
+        Some(PreviousContent::Text(old)) => {
             ToolOutput::text(held(old.len() as u64)).with_details(diff::details(&shown, &old, content))
         }
-        Some(Old::Other(size)) => ToolOutput::text(held(size)),
+        Some(PreviousContent::Other(size)) => ToolOutput::text(held(size)),
     })
 }
 
-/// What a file held before.
-enum Old {
+/// The content of a file before the call.
+enum PreviousContent {
     Text(String),
-    /// Something that is not compared, and its size.
+    /// Content that is not compared, and its size.
     Other(u64),
 }
 
-fn old_text(path: &ResolvedPath) -> Option<Old> {
+fn old_text(path: &ResolvedPath) -> Option<PreviousContent> {
     let (file, size) = files::open(path).ok()?;
     let mut text = String::new();
     if size > COMPARED || file.take(COMPARED).read_to_string(&mut text).is_err() {
-        return Some(Old::Other(size));
+        return Some(PreviousContent::Other(size));
     }
-    Some(Old::Text(text))
+    Some(PreviousContent::Text(text))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn ids(calls: &[ToolCall]) -> String {
     calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// Spells effects as words, so that a test reads as a story.
+/// Formats effects as words.
 fn words(effects: &[Effect]) -> String {
     let word = |effect: &Effect| match effect {
         Effect::Append(message) => format!("append({})", message.text()),
@@ -54,8 +54,8 @@ fn words(effects: &[Effect]) -> String {
         Effect::Ask => "ask".into(),
         Effect::TakeWaiting(Moment::AfterTools) => "take(tools)".into(),
         Effect::TakeWaiting(Moment::AfterAnswer) => "take(answer)".into(),
-        Effect::CompactAfterOverflow { keep: Keep::Usual } => "compact".into(),
-        Effect::CompactAfterOverflow { keep: Keep::Least } => "compact(least)".into(),
+        Effect::CompactAfterOverflow { keep: Keep::Default } => "compact".into(),
+        Effect::CompactAfterOverflow { keep: Keep::Minimum } => "compact(least)".into(),
         Effect::RunTools(calls) => format!("run({})", ids(calls)),
         Effect::RefuseCutCalls(calls) => format!("refuse({})", ids(calls)),
         Effect::Wait { delay, attempt, .. } => format!("wait({}s,{attempt})", delay.as_secs()),
@@ -66,7 +66,7 @@ fn words(effects: &[Effect]) -> String {
     effects.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Plays inputs and gives what was to be done after each.
+/// Feeds inputs to the machine and returns the effects of each.
 fn play(turn: &mut Turn, inputs: Vec<Input>) -> Vec<String> {
     inputs.into_iter().map(|input| words(&turn.step(input))).collect()
 }
@@ -95,7 +95,7 @@ fn a_call_is_on_the_disk_before_it_runs_and_its_result_before_the_next_request()
 }
 
 #[test]
-fn what_waits_is_sent_after_the_running_tools_and_after_the_answer() {
+fn waiting_messages_are_sent_after_the_running_tools_and_after_the_answer() {
     let taken = |texts: &[&str]| Input::Taken(texts.iter().map(|text| message(text)).collect());
     let mut turn = turn();
     play(&mut turn, vec![begin("hi"), answered("look", &["c1"]), Input::ToolsDone(vec![])]);
@@ -107,7 +107,7 @@ fn what_waits_is_sent_after_the_running_tools_and_after_the_answer() {
                 answered("one", &[]),
                 taken(&["later"]),
                 answered("two", &[]),
-                // An extension wants one more answer to what there is.
+                // An extension requests another answer.
                 taken(&[]),
             ]
         ),
@@ -122,7 +122,7 @@ fn what_waits_is_sent_after_the_running_tools_and_after_the_answer() {
 }
 
 #[test]
-fn a_failure_that_may_pass_is_met_with_patience_and_then_told() {
+fn a_transient_failure_is_retried_and_then_reported() {
     let once = || failed(overloaded());
     let inputs =
         vec![begin("hi"), once(), Input::Waited, once(), Input::Waited, once(), Input::Waited, once()];
@@ -142,7 +142,7 @@ fn a_failure_that_may_pass_is_met_with_patience_and_then_told() {
 }
 
 #[test]
-fn an_answer_forgets_the_failures_before_it() {
+fn an_answer_resets_the_count_of_failures() {
     let mut turn = turn();
     play(&mut turn, vec![begin("hi"), failed(overloaded()), Input::Waited, answered("look", &["c"])]);
     let again = vec![Input::ToolsDone(vec![]), Input::Taken(vec![]), failed(overloaded())];
@@ -150,7 +150,7 @@ fn an_answer_forgets_the_failures_before_it() {
 }
 
 #[test]
-fn a_service_that_says_when_to_come_back_is_believed_within_reason() {
+fn the_requested_delay_of_a_service_is_respected_up_to_a_limit() {
     let limit = |seconds| ModelError::RateLimit {
         service: "s".into(),
         message: "slow down".into(),
@@ -164,7 +164,7 @@ fn a_service_that_says_when_to_come_back_is_believed_within_reason() {
 }
 
 #[test]
-fn a_failure_that_stays_is_told_at_once() {
+fn a_permanent_failure_is_reported_at_once() {
     let error = ModelError::Key { service: "s".into(), message: "no".into() };
     assert_eq!(
         play(&mut turn(), vec![begin("hi"), failed(error)]),
@@ -173,7 +173,7 @@ fn a_failure_that_stays_is_told_at_once() {
 }
 
 #[test]
-fn an_overflow_is_met_by_a_compaction_and_then_by_one_that_keeps_less() {
+fn an_overflow_causes_a_compaction_and_then_one_that_keeps_less() {
     let compacted = || Input::Compacted(Ok(()));
     let again = || failed(overflow());
     let inputs = vec![begin("hi"), again(), compacted(), again(), compacted(), again()];
@@ -191,13 +191,13 @@ fn an_overflow_is_met_by_a_compaction_and_then_by_one_that_keeps_less() {
 }
 
 #[test]
-fn an_overflow_that_cannot_be_compacted_is_told() {
+fn an_overflow_that_cannot_be_compacted_is_reported() {
     let inputs = vec![begin("hi"), failed(overflow()), Input::Compacted(Err("why".into()))];
     assert_eq!(play(&mut turn(), inputs)[2], "barrier failed");
 }
 
 #[test]
-fn a_stop_keeps_what_there_was() {
+fn a_cancelled_turn_keeps_its_messages() {
     for before in [
         vec![begin("hi")],
         vec![begin("hi"), answered("look", &["c"])],

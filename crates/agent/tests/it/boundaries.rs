@@ -1,4 +1,4 @@
-//! What extensions may do at the end of a turn and before work is over, and what else of their answers counts.
+//! Hooks at the end of a turn and before the work on a prompt is over, and the use of their answers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use session_tree::{Message, Timestamp};
 use crate::extensions::{call, names, noting, with_tool};
 use crate::support::{Reply, Scripted, agent, empty, overloaded, path, prompt};
 
-/// Answers once, and nothing from then on.
+/// Answers once, then with null.
 fn once(hooks: &mut Hooks, event: &str, answer: impl Fn(&Json) -> Json + Send + Sync + 'static) {
     let asked = AtomicUsize::new(0);
     hooks.on("once", event, move |payload, _| {
@@ -28,7 +28,7 @@ fn once(hooks: &mut Hooks, event: &str, answer: impl Fn(&Json) -> Json + Send + 
     });
 }
 
-/// Notes which extensions failed, and why.
+/// Records failed extensions and their errors.
 fn failures() -> (Events, Arc<Mutex<Vec<String>>>) {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let into = seen.clone();
@@ -66,7 +66,7 @@ async fn the_end_of_a_turn_may_take_an_answer_back_and_ask_for_another() {
 }
 
 #[tokio::test]
-async fn the_next_one_sees_what_was_proposed_so_far() {
+async fn the_next_handler_sees_the_proposals_so_far() {
     let mut hooks = Hooks::new();
     let entry = |name: &str| json!({"type": "custom", "customType": name});
     let (one, other) = (entry("one"), entry("other"));
@@ -85,7 +85,7 @@ async fn the_next_one_sees_what_was_proposed_so_far() {
 }
 
 #[tokio::test]
-async fn a_proposal_is_taken_as_a_whole_or_not_at_all() {
+async fn a_proposal_is_accepted_as_a_whole_or_not_at_all() {
     let fine = json!({"type": "custom", "customType": "state"});
     for (bad, why) in [
         (json!({"type": "label", "targetId": "x"}), "`label` cannot be appended here"),
@@ -108,7 +108,7 @@ async fn a_proposal_is_taken_as_a_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_where_there_is_nothing_to_answer() {
+async fn no_request_is_sent_if_there_is_nothing_to_answer() {
     let mut hooks = Hooks::new();
     let (watcher, failures) = failures();
     once(&mut hooks, "turn_end", |_| json!({"continue": true}));
@@ -116,12 +116,12 @@ async fn nobody_is_asked_where_there_is_nothing_to_answer() {
     let mut agent = agent(empty(), &model).with_hooks(hooks).with_events(watcher);
     agent.prompt(prompt("hi"), &Cancel::new()).await.unwrap();
     assert_eq!(model.requests().len(), 1);
-    let why = "turn_end: the model is to be asked once more, but there is nothing to answer";
+    let why = "turn_end: an extension requested another turn, but there is nothing to answer";
     assert_eq!(*failures.lock().unwrap(), [why]);
 }
 
 #[tokio::test]
-async fn what_is_said_at_the_end_of_a_turn_is_what_the_model_is_asked() {
+async fn messages_added_at_the_end_of_a_turn_are_sent() {
     let model = Scripted::new(vec![Reply::Text("fine"), Reply::Text("sure")]);
     let agent = agent(empty(), &model);
     let (handle, mut hooks) = (agent.handle(), Hooks::new());
@@ -137,7 +137,7 @@ async fn what_is_said_at_the_end_of_a_turn_is_what_the_model_is_asked() {
 }
 
 #[tokio::test]
-async fn what_waits_is_pending_at_a_boundary_until_it_is_sent() {
+async fn queued_messages_are_pending_at_a_boundary_until_they_are_sent() {
     let model = Scripted::new(vec![call(), Reply::Text("two"), Reply::Text("three")]);
     let agent = agent(empty(), &model);
     let (handle, (hooks, seen)) = (agent.handle(), noting(&["turn_end"]));
@@ -153,7 +153,7 @@ async fn what_waits_is_pending_at_a_boundary_until_it_is_sent() {
 }
 
 #[tokio::test]
-async fn what_only_waits_for_the_end_is_nothing_to_answer() {
+async fn messages_for_the_end_of_a_turn_need_no_answer() {
     let model = Scripted::new(vec![Reply::Text("fine")]);
     let agent = agent(empty(), &model);
     let (handle, mut hooks) = (agent.handle(), Hooks::new());
@@ -169,7 +169,7 @@ async fn what_only_waits_for_the_end_is_nothing_to_answer() {
 }
 
 #[tokio::test]
-async fn before_work_is_over_the_model_may_be_asked_once_more() {
+async fn an_extension_may_request_another_turn_before_the_work_is_over() {
     let (mut hooks, seen) = noting(&["agent_start", "agent_end", "agent_settled"]);
     once(&mut hooks, "agent_before_settle", |_| {
         let reminder =
@@ -187,7 +187,7 @@ async fn before_work_is_over_the_model_may_be_asked_once_more() {
 }
 
 #[tokio::test]
-async fn work_that_was_stopped_or_failed_is_not_gone_on_with() {
+async fn cancelled_or_failed_work_is_not_continued() {
     let mut hooks = Hooks::new();
     let proposal = json!({
         "entries": [{"type": "custom_message", "customType": "n", "content": "go on", "display": true}],
@@ -214,7 +214,7 @@ async fn work_that_was_stopped_or_failed_is_not_gone_on_with() {
 }
 
 #[tokio::test]
-async fn every_entry_is_told_with_who_appended_it() {
+async fn every_entry_is_reported_with_its_source() {
     let (hooks, seen) = noting(&["session_entry"]);
     let model = Scripted::new(vec![call(), Reply::Text("two")]);
     let agent = agent(empty(), &model);
@@ -239,7 +239,7 @@ async fn every_entry_is_told_with_who_appended_it() {
 }
 
 #[tokio::test]
-async fn choosing_what_is_chosen_already_is_no_news() {
+async fn choosing_the_current_model_is_not_reported() {
     let (hooks, seen) = noting(&["model_select", "thinking_level_select"]);
     let model = Scripted::new(vec![]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
@@ -255,17 +255,17 @@ async fn choosing_what_is_chosen_already_is_no_news() {
 }
 
 #[tokio::test]
-async fn the_path_says_how_hard_to_think_whatever_the_model_in_use_can_do() {
+async fn the_stored_thinking_level_is_not_clamped_to_the_model() {
     let mut agent = agent(empty(), &Scripted::new(vec![]));
-    assert_eq!(agent.said_thinking(), None, "nothing is said yet");
+    assert_eq!(agent.stored_thinking(), None, "nothing is said yet");
     agent.session().append_thinking_level_change("max").unwrap();
-    assert_eq!(agent.said_thinking(), Some(ThinkingLevel::Max));
-    agent.restore_model(Scripted::named("other"), agent.said_thinking().unwrap());
+    assert_eq!(agent.stored_thinking(), Some(ThinkingLevel::Max));
+    agent.restore_model(Scripted::named("other"), agent.stored_thinking().unwrap());
     assert_eq!(agent.thinking(), ThinkingLevel::High, "the most that this model can do");
 }
 
 #[tokio::test]
-async fn a_message_that_wakes_the_agent_is_told_before_the_start() {
+async fn a_message_that_starts_a_turn_is_reported_before_the_start() {
     let (hooks, seen) = noting(&["input", "before_agent_start"]);
     let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two")]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
@@ -287,7 +287,7 @@ async fn a_message_that_wakes_the_agent_is_told_before_the_start() {
 }
 
 #[tokio::test]
-async fn what_is_typed_may_get_images_and_the_whole_request_may_be_changed() {
+async fn extensions_may_add_images_and_change_the_whole_request() {
     let mut hooks = Hooks::new();
     let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
     once(&mut hooks, "input", move |_| json!({"action": "transform", "text": "look", "images": [image]}));
@@ -332,7 +332,7 @@ async fn a_command_that_an_extension_blocks_does_not_run() {
 }
 
 #[tokio::test]
-async fn what_is_stopped_before_its_guard_has_answered_does_not_run() {
+async fn a_call_cancelled_before_its_guard_answers_does_not_run() {
     let dir = tempfile::tempdir().unwrap();
     let cancel = Cancel::new();
     let mut hooks = Hooks::new();
@@ -350,12 +350,12 @@ async fn what_is_stopped_before_its_guard_has_answered_does_not_run() {
     assert_eq!(path(&agent.session())[2], "toolResult: Operation aborted");
     let place = ToolPlace::new(dir.path(), cancel);
     let error = agent.run_command(&UserCommand::parse("!touch made").unwrap(), &place).await.unwrap_err();
-    assert_eq!(error.to_string(), "the command was not run: it was stopped before");
+    assert_eq!(error.to_string(), "the command was not run: it was cancelled before it started");
     assert!(!dir.path().join("made").exists());
 }
 
 #[tokio::test]
-async fn an_extension_hears_how_an_answer_grows_block_by_block() {
+async fn an_extension_receives_an_answer_block_by_block() {
     let (hooks, seen) = noting(&["message_update"]);
     let model = Scripted::new(vec![call(), Reply::Text("fine")]);
     let mut agent = agent(empty(), &model).with_hooks(hooks).with_tools(with_tool(|| {}));
@@ -370,7 +370,7 @@ async fn an_extension_hears_how_an_answer_grows_block_by_block() {
     assert_eq!(seen[5]["assistantMessageEvent"]["toolCall"]["name"], "calls");
 }
 
-/// A handler that puts answers together by itself, and keeps what it is sent.
+/// A handler that assembles answers by itself, and records its payloads.
 #[derive(Default)]
 struct Assembler(Arc<Mutex<Vec<Json>>>);
 
@@ -409,7 +409,7 @@ async fn a_handler_that_assembles_answers_is_sent_each_part_once() {
 }
 
 #[tokio::test]
-async fn whoever_reads_lines_hears_so_too() {
+async fn a_retry_restarts_the_blocks_in_json_events() {
     let lines: Arc<Mutex<Vec<Json>>> = Arc::default();
     let into = lines.clone();
     let mut answer = Answer::default();
@@ -425,7 +425,7 @@ async fn whoever_reads_lines_hears_so_too() {
 }
 
 #[tokio::test]
-async fn a_failure_that_passes_is_told_as_turns_and_settles_once() {
+async fn a_transient_failure_is_reported_as_turns_and_settles_once() {
     let (hooks, seen) = noting(&["turn_end", "agent_end", "agent_settled"]);
     let model = Scripted::new(vec![Reply::Fails("hm", overloaded()), Reply::Text("fine")]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);

@@ -1,4 +1,4 @@
-//! The commands: what they write, what extensions hear, and that nothing changes unless all goes well.
+//! The commands: what they write, which events they emit, and that a failed one changes nothing.
 
 mod compaction;
 mod export;
@@ -23,7 +23,7 @@ use testkit::ids::CountingIds;
 
 use crate::support::{Reply, Scripted, agent};
 
-/// All events that commands ask or tell.
+/// All events of commands.
 const EVENTS: [&str; 15] = [
     "session_before_tree",
     "session_tree",
@@ -42,39 +42,39 @@ const EVENTS: [&str; 15] = [
     "session_info_changed",
 ];
 
-/// An agent on a session file that was drawn, with somebody who notes what extensions hear.
-struct Desk {
+/// An agent on a drawn session file, with a handler that records events.
+struct TestAgent {
     dir: tempfile::TempDir,
     agent: Agent,
     model: Arc<Scripted>,
     seen: Arc<Mutex<Vec<Json>>>,
 }
 
-impl Desk {
+impl TestAgent {
     fn draw(drawing: &str, replies: Vec<Reply>) -> Self {
         Self::with_hooks(drawing, replies, Hooks::new())
     }
 
-    /// Draws a session whose leaf is moved to an entry.
+    /// Draws a session and moves its leaf to an entry.
     fn at(drawing: &str, leaf: &str, replies: Vec<Reply>) -> Self {
-        let desk = Self::draw(drawing, replies);
-        desk.agent.session().branch(leaf).unwrap();
-        desk
+        let test = Self::draw(drawing, replies);
+        test.agent.session().branch(leaf).unwrap();
+        test
     }
 
     fn with_hooks(drawing: &str, replies: Vec<Reply>, mut hooks: Hooks) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         note_all(&mut hooks, &seen);
-        Desk { seen, ..Self::without_noter(drawing, replies, hooks) }
+        TestAgent { seen, ..Self::without_recorder(drawing, replies, hooks) }
     }
 
-    fn without_noter(drawing: &str, replies: Vec<Reply>, hooks: Hooks) -> Self {
+    fn without_recorder(drawing: &str, replies: Vec<Reply>, hooks: Hooks) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         std::fs::write(&path, session_text(drawing)).unwrap();
         let model = Scripted::new(replies);
         let agent = agent(options().open(path).unwrap(), &model).with_hooks(hooks);
-        Desk { dir, agent, model, seen: Arc::default() }
+        TestAgent { dir, agent, model, seen: Arc::default() }
     }
 
     fn file(&self) -> PathBuf {
@@ -89,19 +89,19 @@ impl Desk {
         self.agent.session().leaf_id().map(|id| id.to_string())
     }
 
-    /// The names of the events, in order; forgets them.
+    /// Takes the names of the recorded events, in order.
     fn events(&self) -> Vec<String> {
         let seen = std::mem::take(&mut *self.seen.lock().unwrap());
         seen.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The last event of a name.
+    /// Returns the last event of a name.
     fn event(&self, name: &str) -> Json {
         let seen = self.seen.lock().unwrap();
         seen.iter().rev().find(|event| event["type"] == name).cloned().unwrap()
     }
 
-    /// The entries that were appended to the drawing, without their times.
+    /// Returns the entries appended to the drawing, without their times.
     fn appended(&self, drawing: &str) -> Vec<Json> {
         let before = session_text(drawing);
         let bytes = self.bytes();
@@ -110,7 +110,7 @@ impl Desk {
         text.lines().map(|line| without_times(serde_json::from_str(line).unwrap())).collect()
     }
 
-    /// What a model would be asked now: role and text of every message.
+    /// Returns the context: role and text of every message.
     fn context(&self) -> Vec<String> {
         let request = self.agent.request().unwrap();
         request.messages.iter().map(crate::support::spelled).collect()
@@ -137,7 +137,7 @@ fn note_all(hooks: &mut Hooks, seen: &Arc<Mutex<Vec<Json>>>) {
     }
 }
 
-/// Hooks with one that gives the same answer whenever it is asked.
+/// Creates hooks with one fixed answer.
 fn answering(event: &str, answer: Json) -> Hooks {
     let mut hooks = Hooks::new();
     hooks.on("guard", event, move |_, _| {

@@ -1,4 +1,4 @@
-//! Compaction: when it happens, what the model gets afterwards, and that a failing one changes nothing.
+//! Compaction: when it happens, the context after it, and that a failed one changes nothing.
 
 use std::sync::{Arc, Mutex};
 
@@ -34,7 +34,7 @@ fn two_answers(then: Vec<Reply>) -> std::sync::Arc<Scripted> {
 }
 
 #[tokio::test]
-async fn a_summary_takes_the_place_of_what_was_said() {
+async fn a_summary_replaces_older_messages() {
     let model = two_answers(vec![Reply::Text("history"), Reply::Text("prefix"), Reply::Text("three")]);
     let mut agent = talked(&model).await;
     let focus = Some("names");
@@ -71,7 +71,7 @@ fn summary_at_leaf(agent: &offshoot_agent::agent::Agent) -> String {
     entry["summary"].as_str().unwrap().to_owned()
 }
 
-/// Watches for the ends of compactions.
+/// Records the ends of compactions.
 fn ends() -> (Events, Arc<Mutex<Vec<Json>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let into = seen.clone();
@@ -104,7 +104,7 @@ async fn a_summary_request_that_fails_for_a_while_is_sent_again() {
 }
 
 #[tokio::test]
-async fn a_summary_that_reaches_the_output_limit_is_kept_and_said_to_be_incomplete() {
+async fn a_summary_that_reaches_the_output_limit_is_kept_and_marked_incomplete() {
     let model = two_answers(vec![Reply::Cut("half a history"), Reply::Text("prefix")]);
     let (watcher, seen) = ends();
     let mut agent = talked(&model).await.with_events(watcher);
@@ -131,7 +131,7 @@ async fn a_conversation_that_is_too_long_for_one_summary_request_is_sent_in_part
         .map(|request| request.messages[0].text().into_owned())
         .collect();
     assert!(accepted.len() > 2 && sent.len() < 40, "{} of {}", accepted.len(), sent.len());
-    // A word may be cut in two by a split; everything else is in some request.
+    // A split may cut a word in two; all other words are in some request.
     let missing = (0..2_000)
         .flat_map(|number| [format!("first{number} "), format!("second{number} ")])
         .filter(|word| !accepted.iter().any(|text| text.contains(word.as_str())))
@@ -147,7 +147,7 @@ async fn a_model_that_makes_no_summary_does_not_stop_the_compaction() {
         (Reply::Fails("", refused()), "refused the request"),
         (Reply::Fails("", overflow()), "too long"),
         (Reply::Calls("x", vec![("c", "bash", json!({}))]), "called a tool"),
-        (Reply::Text(""), "said nothing"),
+        (Reply::Text(""), "is empty"),
         (Reply::Cut(""), "token cap"),
     ] {
         let model = two_answers(vec![reply.clone(); 50]);
@@ -164,7 +164,7 @@ async fn a_model_that_makes_no_summary_does_not_stop_the_compaction() {
 }
 
 #[tokio::test]
-async fn what_was_summarised_before_stays_when_no_model_makes_the_next_summary() {
+async fn an_earlier_summary_survives_an_offline_summary() {
     let model = two_answers(vec![Reply::Text("free words of old"), Reply::Text("prefix")]);
     let mut agent = talked(&model).await;
     agent.compact(None, &Cancel::new()).await.unwrap();
@@ -191,7 +191,7 @@ async fn a_context_that_overflows_is_compacted_even_if_no_summary_request_succee
 async fn a_message_that_is_longer_than_what_is_kept_does_not_block_the_session() {
     let model = Scripted::new(vec![]);
     let mut agent = agent(empty(), &model);
-    // 37,500 tokens: more than the 20,000 that are kept, so the usual cut lies before it.
+    // 37,500 tokens: more than the 20,000 that are kept, so the default cut is before it.
     let long = "word ".repeat(30_000);
     agent.prompt(prompt(&long), &Cancel::new()).await.unwrap();
     model.accepts(100_000);
@@ -257,7 +257,7 @@ async fn a_service_that_cannot_be_reached_or_a_stopped_compaction_changes_nothin
 }
 
 #[tokio::test]
-async fn an_extension_may_cancel_it_or_bring_the_summary() {
+async fn an_extension_may_cancel_it_or_supply_the_summary() {
     let mut hooks = Hooks::new();
     hooks.on("guard", "session_before_compact", |_, _| Box::pin(async { Ok(json!({"cancel": true})) }));
     let model = two_answers(vec![]);
@@ -292,7 +292,7 @@ async fn a_long_context_is_compacted_before_the_next_prompt() {
     let (watcher, seen) = watched();
     let mut agent = talked(&model).await.with_events(watcher);
     assert!(!seen.lock().unwrap().iter().any(|event| event.starts_with("compaction")));
-    // The last answer says how long the context was.
+    // The last answer reports the length of the context.
     model.uses(90_000);
     agent.prompt(prompt("third"), &Cancel::new()).await.unwrap();
     let before = model.requests().len();
@@ -303,7 +303,7 @@ async fn a_long_context_is_compacted_before_the_next_prompt() {
 }
 
 #[tokio::test]
-async fn an_overflow_is_met_by_compacting_and_asking_once_more() {
+async fn an_overflow_causes_a_compaction_and_another_request() {
     let model = two_answers(vec![Reply::Fails("", overflow()), Reply::Text("history"), Reply::Text("three")]);
     // The last two prompts stay.
     let compaction = CompactionSettings { keep_recent_tokens: 4, ..CompactionSettings::default() };
@@ -338,7 +338,7 @@ async fn the_failed_answer_is_left_out_whatever_extensions_append_behind_it() {
 }
 
 #[tokio::test]
-async fn an_overflow_that_stays_is_reported_with_what_the_service_said() {
+async fn a_repeated_overflow_is_reported_with_the_message_of_the_service() {
     let model = two_answers(vec![
         Reply::Fails("", overflow()),
         Reply::Text("history"),

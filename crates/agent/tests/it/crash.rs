@@ -1,7 +1,7 @@
-//! A crash at each point of a turn: what was asked is never lost, and no tool runs a second time by itself.
+//! Crashes at each point of a turn: no prompt is lost, and no tool runs again by itself.
 //!
-//! The session lies on a simulated disk. At each point all disks that a power cut may leave behind are opened, and the
-//! conversation goes on there.
+//! The session is on a simulated disk. At each point all disks that a power cut may leave are opened, and the
+//! conversation continues there.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,36 +30,36 @@ fn options(fs: &SimFs) -> Options {
         .clock(TickingClock::new(Timestamp::from_millis(1), 1_000))
 }
 
-/// What a crash at one point leaves behind: disks, and how often the tool had run by then.
-type Left = Arc<Mutex<BTreeMap<&'static str, (Vec<SimFs>, usize)>>>;
+/// The disks that a crash may leave at each point, and the number of tool runs until then.
+type Disks = Arc<Mutex<BTreeMap<&'static str, (Vec<SimFs>, usize)>>>;
 
-/// Somebody who pulls the plug.
+/// Simulates a power cut.
 #[derive(Debug, Clone)]
-struct Plug {
+struct PowerCut {
     fs: SimFs,
     runs: Arc<AtomicUsize>,
-    left: Left,
+    left: Disks,
 }
 
-impl Plug {
-    fn pull(&self, point: &'static str) {
+impl PowerCut {
+    fn crash(&self, point: &'static str) {
         let runs = self.runs.load(Ordering::Relaxed);
         let mut left = self.left.lock().unwrap();
-        // Only the first time counts; later ones are other points.
+        // Only the first time counts.
         left.entry(point)
             .or_insert_with(|| (self.fs.crash_states_now(7).map(|state| state.fs).collect(), runs));
     }
 }
 
-/// A model whose requests are points of a crash.
+/// A model that crashes at each request.
 #[derive(Debug)]
-struct Watched {
+struct CrashingModel {
     script: Arc<Scripted>,
-    plug: Plug,
+    power_cut: PowerCut,
     asked: AtomicUsize,
 }
 
-impl Model for Watched {
+impl Model for CrashingModel {
     fn spec(&self) -> &ModelSpec {
         self.script.spec()
     }
@@ -67,14 +67,14 @@ impl Model for Watched {
     fn answer(&self, request: Request) -> AnswerStream {
         let points = ["1 the request leaves", "5 the results leave"];
         if let Some(point) = points.get(self.asked.fetch_add(1, Ordering::Relaxed)) {
-            self.plug.pull(point);
+            self.power_cut.crash(point);
         }
         self.script.answer(request)
     }
 }
 
 #[derive(Debug)]
-struct Counting(Plug);
+struct Counting(PowerCut);
 
 impl Tool for Counting {
     fn spec(&self) -> ToolSpec {
@@ -88,43 +88,43 @@ impl Tool for Counting {
     fn run<'a>(&'a self, _: ToolCall, _: &'a ToolPlace) -> ToolFuture<'a> {
         Box::pin(async move {
             self.0.runs.fetch_add(1, Ordering::Relaxed);
-            self.0.pull("3 the tool runs");
+            self.0.crash("3 the tool runs");
             ToolOutput::text("counted")
         })
     }
 }
 
-fn counting(plug: &Plug) -> ToolBox {
+fn counting(power_cut: &PowerCut) -> ToolBox {
     let mut tools = ToolBox::new();
-    tools.add(Arc::new(Counting(plug.clone())));
+    tools.add(Arc::new(Counting(power_cut.clone())));
     tools
 }
 
-/// Runs one turn with a tool and pulls the plug at every point of it.
-async fn turn(fs: &SimFs) -> Left {
+/// Runs one turn with a tool and crashes at every point of it.
+async fn turn(fs: &SimFs) -> Disks {
     fs.put_dir("/d").unwrap();
-    let plug = Plug { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
+    let power_cut = PowerCut { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
     let script =
         Scripted::new(vec![Reply::Calls("look", vec![("c1", "count", json!({}))]), Reply::Text("fine")]);
-    let model = Arc::new(Watched { script, plug: plug.clone(), asked: AtomicUsize::new(0) });
-    let watching = plug.clone();
+    let model = Arc::new(CrashingModel { script, power_cut: power_cut.clone(), asked: AtomicUsize::new(0) });
+    let watching = power_cut.clone();
     let watcher = Events::new(move |event| match event.event {
-        AgentEvent::Answer(AnswerEvent::BlockDelta { .. }) => watching.pull("2 the answer grows"),
-        AgentEvent::ToolEnd { .. } => watching.pull("4 the tool is done"),
+        AgentEvent::Answer(AnswerEvent::BlockDelta { .. }) => watching.crash("2 the answer grows"),
+        AgentEvent::ToolEnd { .. } => watching.crash("4 the tool is done"),
         _ => {}
     });
     let session = options(fs).create(FILE, "/w").unwrap();
     let mut agent = Agent::new(session, "/w")
         .with_model(model, ThinkingLevel::Off)
-        .with_tools(counting(&plug))
+        .with_tools(counting(&power_cut))
         .with_approver(allow_all())
         .with_events(watcher);
     agent.prompt(prompt("count it"), &Cancel::new()).await.unwrap();
-    plug.pull("6 the turn is over");
-    plug.left
+    power_cut.crash("6 the turn is over");
+    power_cut.left
 }
 
-/// What must be there after a crash at a point.
+/// Returns the messages that must survive a crash at a point.
 fn promised(point: &str) -> &'static [&'static str] {
     match &point[..1] {
         "1" | "2" => &["user: count it"],
@@ -134,17 +134,17 @@ fn promised(point: &str) -> &'static [&'static str] {
     }
 }
 
-/// Goes on after a crash; gives what the model was asked, and how often the tool ran.
-async fn go_on(session: Session, fs: &SimFs) -> (Vec<String>, usize) {
-    let plug = Plug { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
+/// Continues after a crash. Returns the messages of the request and the number of tool runs.
+async fn resume(session: Session, fs: &SimFs) -> (Vec<String>, usize) {
+    let power_cut = PowerCut { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
     let script = Scripted::new(vec![Reply::Text("back")]);
     let model: Arc<dyn Model> = script.clone();
     let mut agent = Agent::new(session, "/w")
         .with_model(model, ThinkingLevel::Off)
-        .with_tools(counting(&plug))
+        .with_tools(counting(&power_cut))
         .with_approver(allow_all());
     agent.prompt(prompt("where were we?"), &Cancel::new()).await.unwrap();
-    (script.asked(0), plug.runs.load(Ordering::Relaxed))
+    (script.asked(0), power_cut.runs.load(Ordering::Relaxed))
 }
 
 #[tokio::test]
@@ -162,9 +162,9 @@ async fn at_each_of_six_points_the_prompt_is_kept_and_the_tool_runs_at_most_once
                 kept.starts_with(&promised.iter().map(ToString::to_string).collect::<Vec<_>>()),
                 "{point}: {kept:?}"
             );
-            let (asked, again) = go_on(session, &fs).await;
+            let (asked, again) = resume(session, &fs).await;
             assert!(runs <= 1 && again == 0, "{point}: the tool ran {runs} + {again} times");
-            // The model hears that the call was interrupted, and may decide by itself to make it again.
+            // The context marks the call as interrupted; the model may repeat it.
             let is_open = kept.contains(&"assistant: look".to_owned())
                 && !kept.iter().any(|said| said.starts_with("toolResult"));
             assert_eq!(
@@ -177,7 +177,7 @@ async fn at_each_of_six_points_the_prompt_is_kept_and_the_tool_runs_at_most_once
 }
 
 #[tokio::test]
-async fn the_test_would_notice_a_disk_that_does_not_keep_its_word() {
+async fn the_test_notices_a_disk_that_ignores_sync() {
     let fs = SimFs::new();
     fs.ignore_syncs(true);
     let left = turn(&fs).await;
@@ -195,7 +195,7 @@ async fn the_test_would_notice_a_disk_that_does_not_keep_its_word() {
 async fn a_full_disk_ends_the_turn_and_not_the_agent() {
     let fs = SimFs::new();
     fs.put_dir("/d").unwrap();
-    let plug = Plug { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
+    let power_cut = PowerCut { fs: fs.clone(), runs: Arc::default(), left: Arc::default() };
     let script = Scripted::new(vec![
         Reply::Calls("look", vec![("c1", "count", json!({}))]),
         Reply::Text("fine"),
@@ -213,7 +213,7 @@ async fn a_full_disk_ends_the_turn_and_not_the_agent() {
     });
     let mut agent = Agent::new(session, "/w")
         .with_model(model, ThinkingLevel::Off)
-        .with_tools(counting(&plug))
+        .with_tools(counting(&power_cut))
         .with_approver(allow_all())
         .with_hooks(hooks)
         .with_events(watcher);
@@ -236,11 +236,11 @@ async fn a_full_disk_ends_the_turn_and_not_the_agent() {
     let after = path(&options(&fs.killed()).open_read_only(FILE).unwrap());
     assert_eq!(after[..2], before[..]);
     assert!(after.contains(&"user: where were we?".to_owned()), "{after:?}");
-    assert_eq!(plug.runs.load(Ordering::Relaxed), 1, "the tool did not run again by itself");
+    assert_eq!(power_cut.runs.load(Ordering::Relaxed), 1, "the tool did not run again by itself");
 }
 
 #[test]
-fn what_an_extension_appends_while_nothing_goes_on_survives_a_power_cut() {
+fn entries_that_an_extension_appends_while_idle_survive_a_power_cut() {
     let fs = SimFs::new();
     fs.put_dir("/d").unwrap();
     let mut session = options(&fs).create(FILE, "/w").unwrap();

@@ -1,4 +1,4 @@
-//! What extensions hear during a turn, in which order, what they may change, and what they can do at any time.
+//! Extensions: events of a turn in order, changes that handlers may make, and actions during a turn.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ use crate::support::{Reply, Scripted, agent, empty, path, prompt};
 
 pub(crate) type Seen = Arc<Mutex<Vec<Json>>>;
 
-/// Notes every event of these names, and answers nothing.
+/// Records every event of these names without answering.
 pub(crate) fn noting(events: &[&str]) -> (Hooks, Seen) {
     let (mut hooks, seen) = (Hooks::new(), Seen::default());
     for event in events {
@@ -37,7 +37,7 @@ pub(crate) fn names(seen: &Seen) -> Vec<String> {
     names.iter().map(|payload| payload["type"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A hook that always answers the same.
+/// Registers a handler with a fixed answer.
 fn answering(hooks: &mut Hooks, event: &str, answer: Json) {
     hooks.on("teller", event, move |_, _| {
         let answer = answer.clone();
@@ -45,7 +45,7 @@ fn answering(hooks: &mut Hooks, event: &str, answer: Json) {
     });
 }
 
-/// A tool that shows something and then calls a function of the test.
+/// A tool that reports progress and then calls a function of the test.
 struct Calls(Box<dyn Fn() + Send + Sync>);
 
 impl std::fmt::Debug for Calls {
@@ -83,7 +83,7 @@ pub(crate) fn call() -> Reply {
 }
 
 #[tokio::test]
-async fn a_turn_is_told_in_order() {
+async fn a_turn_is_reported_in_order() {
     let events = [
         "input",
         "before_agent_start",
@@ -146,7 +146,7 @@ async fn a_turn_is_told_in_order() {
 }
 
 #[tokio::test]
-async fn what_is_typed_can_be_changed_or_taken_over() {
+async fn input_can_be_changed_or_handled() {
     let mut hooks = Hooks::new();
     answering(&mut hooks, "input", json!({"action": "transform", "text": "shouted"}));
     let model = Scripted::new(vec![Reply::Text("one")]);
@@ -164,7 +164,7 @@ async fn what_is_typed_can_be_changed_or_taken_over() {
 }
 
 #[tokio::test]
-async fn what_is_typed_while_the_model_answers_is_heard_too() {
+async fn input_hooks_run_for_prompts_queued_during_a_turn() {
     let mut hooks = Hooks::new();
     hooks.on("loud", "input", |payload, _| {
         let (text, source) = (payload["text"].as_str().unwrap_or_default(), payload["source"].clone());
@@ -217,7 +217,7 @@ async fn before_the_start_messages_are_added_and_the_system_prompt_changes_for_o
 }
 
 #[tokio::test]
-async fn the_end_of_a_message_can_change_what_it_says_and_not_who_says_it() {
+async fn the_end_of_a_message_can_change_its_content_but_not_its_role() {
     let mut hooks = Hooks::new();
     hooks.on("censor", "message_end", |payload, _| {
         let mut message = payload["message"].clone();
@@ -238,7 +238,7 @@ fn note(text: &str) -> CustomMessage {
 }
 
 #[tokio::test]
-async fn a_message_to_an_idle_agent_is_appended_and_answered_if_it_is_to_be() {
+async fn a_message_to_an_idle_agent_is_appended_and_answered_on_request() {
     let model = Scripted::new(vec![Reply::Text("one")]);
     let mut agent = agent(empty(), &model);
     let handle = agent.handle();
@@ -294,7 +294,7 @@ async fn a_message_for_the_next_turn_goes_with_the_next_prompt() {
 }
 
 #[tokio::test]
-async fn a_prompt_of_an_extension_must_say_when_while_the_agent_is_busy() {
+async fn a_prompt_of_an_extension_needs_a_delivery_while_the_agent_is_busy() {
     let model = Scripted::new(vec![call(), Reply::Text("two"), Reply::Text("three")]);
     let agent = agent(empty(), &model);
     let handle = agent.handle();
@@ -324,7 +324,7 @@ async fn state_is_written_and_read_at_once_while_a_turn_goes_on() {
 }
 
 #[tokio::test]
-async fn labels_and_names_of_extensions_are_told_to_the_others() {
+async fn labels_and_names_set_by_extensions_are_reported() {
     let (hooks, seen) = noting(&["session_label", "session_info_changed"]);
     let model = Scripted::new(vec![]);
     let mut agent = agent(empty(), &model).with_hooks(hooks);
@@ -362,7 +362,7 @@ impl ExtensionCommand for Bookmark {
 }
 
 #[tokio::test]
-async fn commands_of_extensions_run_by_name_and_have_their_wishes_granted() {
+async fn commands_of_extensions_run_by_name_with_their_requests() {
     let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two")]);
     let mut agent = agent(empty(), &model);
     let commands = ["mark", "twice", "twice"];
@@ -396,7 +396,7 @@ async fn an_extension_may_run_the_commands_of_the_user() {
 }
 
 #[tokio::test]
-async fn what_an_extension_ran_is_cut_as_what_we_run() {
+async fn output_of_an_extension_has_the_same_limits() {
     let mut hooks = Hooks::new();
     let output = "line\n".repeat(100_000);
     answering(&mut hooks, "user_bash", json!({ "result": {"output": output, "exitCode": null} }));

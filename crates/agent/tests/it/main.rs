@@ -1,4 +1,4 @@
-//! What the agent promises, through its public face.
+//! Tests of the agent through its public API.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod boundaries;

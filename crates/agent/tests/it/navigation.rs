@@ -1,4 +1,4 @@
-//! Moving in the tree: every outcome of the table, and that nothing changes unless all goes well.
+//! Navigation: every outcome of the table, and that a failed one changes nothing.
 
 use offshoot_agent::agent::{Agent, NavigateRequest, NavigationResult, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
@@ -44,7 +44,7 @@ fn leaf(agent: &Agent) -> Option<String> {
     agent.session().leaf_id().map(|id| id.to_string())
 }
 
-/// Hooks that note the names of the events they see.
+/// Creates hooks that record the names of events.
 fn noting() -> (Hooks, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let mut hooks = Hooks::new();
@@ -59,7 +59,7 @@ fn noting() -> (Hooks, Arc<Mutex<Vec<String>>>) {
 }
 
 #[tokio::test]
-async fn where_the_leaf_is_nothing_happens_and_nobody_is_asked() {
+async fn moving_to_the_leaf_does_nothing_and_runs_no_hook() {
     let (hooks, seen) = noting();
     let mut agent = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
     let result = go(&mut agent, "00000004", SummaryRequest::Standard).await;
@@ -68,7 +68,7 @@ async fn where_the_leaf_is_nothing_happens_and_nobody_is_asked() {
 }
 
 #[tokio::test]
-async fn a_plain_move_writes_nothing_and_tells_before_and_after() {
+async fn a_plain_move_writes_nothing_and_runs_both_hooks() {
     let (hooks, seen) = noting();
     let mut agent = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
     let entries = agent.session().tree().len();
@@ -121,7 +121,7 @@ async fn a_summary_is_appended_at_the_new_position_and_the_model_has_no_tools() 
 }
 
 #[tokio::test]
-async fn own_instructions_stand_alone_when_they_replace() {
+async fn custom_instructions_can_replace_the_default() {
     let model = Scripted::new(vec![Reply::Text("x")]);
     let mut agent = agent(walked(), &model);
     go(&mut agent, "00000002", SummaryRequest::Replace("ONLY".into())).await;
@@ -163,7 +163,7 @@ async fn when_nothing_is_left_behind_no_model_is_asked() {
     assert_eq!(leaf(&agent).as_deref(), Some("00000004"));
 }
 
-/// Checks that a navigation that did not happen changed nothing.
+/// Checks that a failed navigation changed nothing.
 fn assert_unchanged(agent: &Agent) {
     assert_eq!(leaf(agent).as_deref(), Some("00000004"));
     assert_eq!(agent.session().tree().len(), 4);
@@ -246,7 +246,7 @@ async fn stopping_the_summary_cancels_the_move() {
 }
 
 #[tokio::test]
-async fn an_extension_may_cancel_or_bring_its_own_summary_and_label() {
+async fn an_extension_may_cancel_or_supply_summary_and_label() {
     let mut hooks = Hooks::new();
     hooks.on("guard", "session_before_tree", |_, _| Box::pin(async { Ok(json!({"cancel": true})) }));
     let mut stopped = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
@@ -269,7 +269,7 @@ async fn an_extension_may_cancel_or_bring_its_own_summary_and_label() {
     assert_eq!((&entry["summary"], &entry["fromHook"]), (&json!("mine"), &json!(true)));
     assert!(model.requests().is_empty());
 
-    // Nobody asked for a summary: only the label counts.
+    // Without a requested summary only the label counts.
     let mut plain = agent(walked(), &Scripted::new(vec![])).with_hooks(hooks);
     let result = go(&mut plain, "00000002", SummaryRequest::Skip).await;
     assert_eq!(result.summary_entry, None);

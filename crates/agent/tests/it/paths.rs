@@ -1,4 +1,4 @@
-//! The path that is judged is the path that is touched, whatever links and dots it has, and whatever happens between.
+//! The judged path is the opened path, for all links and dots, and even if the tree changes in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +19,7 @@ fn drawn(cases: u32) -> Config {
     Config { cases: rounds(cases), rng_seed, failure_persistence: None, ..Config::default() }
 }
 
-/// Something that is made below the root.
+/// A node of the random tree.
 #[derive(Debug, Clone)]
 enum Node {
     Directory,
@@ -38,8 +38,8 @@ fn node() -> impl Strategy<Value = (bool, PathBuf, Node)> {
     (any::<bool>(), parts(&NAMES, 4), kind)
 }
 
-/// Makes a project and a directory outside of it. Each directory holds a file with a name of its own, and each file
-/// holds its own path.
+/// Creates a project and a directory outside it. Each directory holds a file with a unique name, and each file contains
+/// its own path.
 fn make(root: &Path, nodes: &[(bool, PathBuf, Node)]) {
     for top in ["project", "outside"] {
         fs::create_dir(root.join(top)).unwrap();
@@ -58,7 +58,7 @@ fn make(root: &Path, nodes: &[(bool, PathBuf, Node)]) {
     }
 }
 
-/// Everything below a directory, links not followed and left out.
+/// Returns everything below a directory, except links.
 fn walk(directory: &Path) -> BTreeSet<PathBuf> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     let entries = entries.filter(|entry| !entry.file_type().unwrap().is_symlink());
@@ -81,7 +81,7 @@ fn file_names<'p>(paths: impl IntoIterator<Item = &'p Path>) -> BTreeSet<String>
     names.filter(|name| name.starts_with('f')).map(str::to_owned).collect()
 }
 
-/// A call of each tool.
+/// Returns a call of each tool.
 fn calls(path: &Path) -> [(&'static str, Json); 6] {
     [
         ("read", json!({"path": path})),
@@ -101,7 +101,7 @@ fn run(
 ) -> Option<(PathBuf, ToolOutput)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let place = ToolPlace::new(root.join("project"), Cancel::new());
-    // Links in a circle lead nowhere, and some paths lead out of the tree of the test.
+    // Circular links cannot be resolved, and some paths lead out of the test's tree.
     let ready = tools.check(call, place).ok()?;
     let judged = ready.place.paths()[0].real().to_owned();
     if !judged.starts_with(root) {
@@ -111,7 +111,7 @@ fn run(
     Some((judged, runtime.block_on(ready.run())))
 }
 
-/// Compares what a call touched with the path that was judged.
+/// Compares the files that a call touched with the judged path.
 fn compare(tool: &str, judged: &Path, output: &ToolOutput, before: &BTreeMap<PathBuf, String>, root: &Path) {
     let text = output.all_text();
     let after = contents(root);

@@ -1,4 +1,4 @@
-//! Words of strangers: after an import, a merge or a pick, the first call of a tool is shown to whoever guards the tools.
+//! Text of foreign origin: after an import, a merge or a pick, the approver gets a warning with the first tool call.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use testkit::drawing::session_text;
 use crate::extensions::{call, with_tool};
 use crate::support::{Reply, Scripted, agent, prompt};
 
-/// Lets everything pass and notes how careful it was told to be.
+/// Approves every call and records its warning.
 #[derive(Debug, Clone, Default)]
 struct Guard(Arc<Mutex<Vec<Option<ProvenanceWarning>>>>);
 
@@ -38,74 +38,74 @@ const TREE: &str = "
     f<e assistant 3
 ";
 
-struct World {
+struct Project {
     dir: tempfile::TempDir,
     agent: Agent,
     guard: Guard,
 }
 
-fn world() -> World {
+fn project() -> Project {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("s.jsonl");
     std::fs::write(&file, session_text(TREE)).unwrap();
     let model = Scripted::new(vec![call(), call(), Reply::Text("done")]);
     let guard = Guard::default();
     let agent = agent(Options::new().open(file).unwrap(), &model).with_tools(with_tool(|| {}));
-    World { agent: agent.with_approver(Arc::new(guard.clone())), guard, dir }
+    Project { agent: agent.with_approver(Arc::new(guard.clone())), guard, dir }
 }
 
-/// Lets the model call a tool twice; gives how careful the guard was told to be.
-async fn warnings(world: &mut World) -> Vec<Option<ProvenanceWarning>> {
-    world.agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
-    world.guard.0.lock().unwrap().clone()
+/// Lets the model call a tool twice and returns the warnings.
+async fn warnings(project: &mut Project) -> Vec<Option<ProvenanceWarning>> {
+    project.agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
+    project.guard.0.lock().unwrap().clone()
 }
 
 #[tokio::test]
-async fn ones_own_words_give_no_warning() {
-    assert_eq!(warnings(&mut world()).await, [None, None]);
+async fn text_of_the_user_gives_no_warning() {
+    assert_eq!(warnings(&mut project()).await, [None, None]);
 }
 
 #[tokio::test]
 async fn the_first_call_after_an_import_does() {
-    let mut world = world();
-    let other = world.dir.path().join("other.jsonl");
+    let mut project = project();
+    let other = project.dir.path().join("other.jsonl");
     std::fs::write(&other, session_text("x user hi\ny<x call calls sure\nz<y tool calls fine")).unwrap();
-    let directory = world.dir.path().join("sessions");
+    let directory = project.dir.path().join("sessions");
     std::fs::create_dir(&directory).unwrap();
-    let import = world.agent.plan_import(&other, &directory, Options::new()).unwrap();
-    world.agent.import(import, Options::new(), &Cancel::new()).await.unwrap();
-    assert_eq!(warnings(&mut world).await, [Some(ProvenanceWarning::Imported), None]);
+    let import = project.agent.plan_import(&other, &directory, Options::new()).unwrap();
+    project.agent.import(import, Options::new(), &Cancel::new()).await.unwrap();
+    assert_eq!(warnings(&mut project).await, [Some(ProvenanceWarning::Imported), None]);
 }
 
 #[tokio::test]
 async fn the_first_call_after_a_merge_does() {
-    let mut world = world();
+    let mut project = project();
     let with = MergeWith::Digest;
     let request = MergeBranchRequest { branch: "d".into(), with, ..Default::default() };
-    let planned = world.agent.plan_merge(None, &request).unwrap();
-    let draft = world.agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
-    world.agent.merge(&draft, &Cancel::new()).await.unwrap();
-    assert_eq!(warnings(&mut world).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
+    let planned = project.agent.plan_merge(None, &request).unwrap();
+    let draft = project.agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
+    project.agent.merge(&draft, &Cancel::new()).await.unwrap();
+    assert_eq!(warnings(&mut project).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
 }
 
 #[tokio::test]
 async fn the_first_call_after_a_pick_of_a_call_with_its_result_does() {
-    let mut world = world();
+    let mut project = project();
     let request = CherryPickRequest { what: "h".into(), native: true, ..Default::default() };
-    let planned = world.agent.plan_cherry_pick(None, &request).unwrap();
-    world.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
-    assert_eq!(warnings(&mut world).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
+    let planned = project.agent.plan_cherry_pick(None, &request).unwrap();
+    project.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
+    assert_eq!(warnings(&mut project).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
 }
 
 #[tokio::test]
 async fn the_first_call_after_a_pick_does_even_after_a_restart() {
-    let mut world = world();
+    let mut project = project();
     let request = CherryPickRequest { what: "d".into(), ..Default::default() };
-    let planned = world.agent.plan_cherry_pick(None, &request).unwrap();
-    world.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
-    let session = Options::new().open(world.dir.path().join("s.jsonl")).unwrap();
+    let planned = project.agent.plan_cherry_pick(None, &request).unwrap();
+    project.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
+    let session = Options::new().open(project.dir.path().join("s.jsonl")).unwrap();
     let model = Scripted::new(vec![call(), call(), Reply::Text("done")]);
     let again = agent(session, &model).with_tools(with_tool(|| {}));
-    world.agent = again.with_approver(Arc::new(world.guard.clone()));
-    assert_eq!(warnings(&mut world).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
+    project.agent = again.with_approver(Arc::new(project.guard.clone()));
+    assert_eq!(warnings(&mut project).await, [Some(ProvenanceWarning::PickedOrMerged), None]);
 }

@@ -1,5 +1,5 @@
-//! Secrets: tools do not open them, commands do not inherit them, output does not contain them. A tool opens the file that
-//! was judged.
+//! Secrets: tools do not open them, commands do not inherit them, output does not contain them. A tool opens the judged
+//! file.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -20,7 +20,7 @@ use crate::support::{Reply, Scripted, prompt};
 
 const KEY: &str = "sk-test-0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// A home directory with credentials of ours, credentials of others, and a project.
+/// A home directory with offshoot's credentials, other credentials, and a project.
 struct Home {
     dir: tempfile::TempDir,
 }
@@ -73,14 +73,14 @@ impl Home {
         permissions.judge_call(&ready).decision
     }
 
-    /// Runs a call, whether it is allowed or not.
+    /// Runs a call without approval.
     async fn run(&self, tool: &str, arguments: Json) -> String {
         let output = self.ready(tool, arguments).run().await;
         output.content[0]["text"].as_str().unwrap().to_owned()
     }
 }
 
-/// Calls of all tools that open one file.
+/// Returns calls of all tools that open one file.
 fn opening(path: &str) -> Vec<(&'static str, Json)> {
     vec![
         ("read", json!({"path": path})),
@@ -165,7 +165,7 @@ async fn a_search_skips_secrets_and_says_so() {
     for name in ["credentials.json", "id_rsa", ".netrc", "hard.json"] {
         assert!(!found.contains(name), "{name}: {found}");
     }
-    // Whoever names the place was asked.
+    // A search that names the place was approved.
     let found = home.run("grep", json!({"pattern": "needle", "path": ".ssh"})).await;
     assert_eq!(found, ".ssh/id_rsa:1: ssh needle");
 }

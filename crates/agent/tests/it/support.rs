@@ -1,4 +1,4 @@
-//! A model that says what a test wants, and keeps what it was asked.
+//! A scripted model that records its requests, and helpers of the tests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -17,21 +17,20 @@ use session_tree::{Message, Options, Position, Session, Timestamp};
 use testkit::clock::TickingClock;
 use testkit::ids::CountingIds;
 
-/// One thing that the model does when it is asked.
+/// A reply of the model.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
-    /// Says a text.
+    /// A text.
     Text(&'static str),
-    /// Says a text and calls tools: id, name, arguments.
+    /// A text and tool calls: id, name, arguments.
     Calls(&'static str, Vec<(&'static str, &'static str, Json)>),
-    /// Says a text that is as long as it may be.
+    /// A text that reaches the output limit.
     Cut(&'static str),
-    /// Says a text and calls tools (id, name, arguments as text) until it reaches the output limit: the last call is
-    /// incomplete.
+    /// A text and tool calls (id, name, arguments as text) that reach the output limit: the last call is incomplete.
     CutCalls(&'static str, Vec<(&'static str, &'static str, &'static str)>),
-    /// Says the beginning of a text and fails.
+    /// The start of a text, then an error.
     Fails(&'static str, ModelError),
-    /// Says the beginning of a text and then nothing more, until it is stopped.
+    /// The start of a text, then nothing until it is cancelled.
     Hangs(&'static str),
 }
 
@@ -42,7 +41,7 @@ pub(crate) struct Scripted {
     replies: Mutex<VecDeque<Reply>>,
     requests: Mutex<Vec<Request>>,
     usage: Mutex<Usage>,
-    /// The most bytes of a request; longer ones overflow.
+    /// The maximum size of a request in bytes; longer ones overflow.
     longest: Mutex<usize>,
 }
 
@@ -68,35 +67,35 @@ impl Scripted {
         })
     }
 
-    /// A model with a window of so many tokens.
+    /// Creates a model with a context window of this many tokens.
     pub(crate) fn with_window(context_window: u64, replies: Vec<Reply>) -> Arc<Self> {
         let plain = Arc::into_inner(Self::new(replies)).unwrap();
         Arc::new(Scripted { spec: ModelSpec { context_window, ..plain.spec }, ..plain })
     }
 
-    /// Refuses requests of more than so many bytes as too long; they use up no reply.
+    /// Refuses requests of more bytes as too long. They consume no reply.
     pub(crate) fn accepts(&self, bytes: usize) {
         *self.longest.lock().unwrap() = bytes;
     }
 
-    /// Tells whether a request is too long.
+    /// Returns true if a request is too long.
     pub(crate) fn refuses(&self, request: &Request) -> bool {
         let length: usize = request.messages.iter().map(|message| message.text().len()).sum();
         length > *self.longest.lock().unwrap()
     }
 
-    /// Another model, that has nothing to say.
+    /// Creates another model without replies.
     pub(crate) fn named(id: &str) -> Arc<Self> {
         let plain = Arc::into_inner(Self::new(Vec::new())).unwrap();
         Arc::new(Scripted { spec: ModelSpec { id: id.into(), ..plain.spec }, ..plain })
     }
 
-    /// Leaves the next replies out.
+    /// Skips the next replies.
     pub(crate) fn skip(&self, count: usize) {
         drop(self.replies.lock().unwrap().drain(..count));
     }
 
-    /// Sets what the next answers will have cost.
+    /// Sets the input tokens that the next answers report.
     pub(crate) fn uses(&self, input: u64) {
         self.usage.lock().unwrap().input = input;
     }
@@ -105,7 +104,7 @@ impl Scripted {
         self.requests.lock().unwrap().clone()
     }
 
-    /// Spells the conversation of a request: role and text of every message.
+    /// Formats the conversation of a request: role and text of every message.
     pub(crate) fn asked(&self, number: usize) -> Vec<String> {
         self.requests()[number].messages.iter().map(spelled).collect()
     }
@@ -177,7 +176,7 @@ impl Model for Scripted {
     }
 }
 
-/// An empty session with counted ids, and a clock that steps.
+/// Creates an empty session with sequential ids and a stepping clock.
 pub(crate) fn empty() -> Session {
     options().in_memory("/w").unwrap()
 }
@@ -202,7 +201,7 @@ pub(crate) fn prompt(text: &str) -> Vec<Message> {
     vec![Message::user(text).with_time(Timestamp::from_millis(1))]
 }
 
-/// Spells the path: role and beginning of every message, other entries by their type.
+/// Formats the path: role and start of every message, other entries by their type.
 pub(crate) fn path(session: &Session) -> Vec<String> {
     let nodes = session.branch_path(Position::Leaf);
     let spell = |node| {
@@ -215,13 +214,13 @@ pub(crate) fn path(session: &Session) -> Vec<String> {
     nodes.into_iter().map(spell).collect()
 }
 
-/// Watches, and spells what it sees.
+/// Records events as text.
 pub(crate) fn watched() -> (Events, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let into = seen.clone();
     let watcher = Events::new(move |event| {
         let value = event.event.to_json();
-        // Its place depends on when somebody types.
+        // Its position in the stream depends on timing.
         if value["type"] == "queue_changed" {
             return;
         }
@@ -234,7 +233,7 @@ pub(crate) fn overloaded() -> ModelError {
     ModelError::Service { service: "s".into(), status: 529, message: "busy".into(), retry_after: None }
 }
 
-/// A failure that another attempt does not help.
+/// A permanent failure.
 pub(crate) fn refused() -> ModelError {
     ModelError::Refused { service: "s".into(), status: 400, message: "no".into() }
 }

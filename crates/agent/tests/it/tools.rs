@@ -1,4 +1,4 @@
-//! Tools as an agent uses them: checked, run in parallel, stopped.
+//! Tools in an agent: checked, run concurrently, cancelled.
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -18,23 +18,23 @@ use offshoot_agent::tools::ToolBox;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-/// A directory to work in, and what was told while tools ran.
-struct World {
+/// A directory, and the progress that tools reported.
+struct Workspace {
     dir: TempDir,
     place: ToolPlace,
-    told: Arc<Mutex<Vec<String>>>,
+    progress: Arc<Mutex<Vec<String>>>,
 }
 
-fn world() -> World {
+fn workspace() -> Workspace {
     let dir = tempfile::tempdir().unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&told);
+    let progress = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&progress);
     let mut place = ToolPlace::new(dir.path(), Cancel::new());
     place.progress = Arc::new(move |output| keep.lock().unwrap().push(text(&output).to_owned()));
-    World { dir, place, told }
+    Workspace { dir, place, progress }
 }
 
-impl World {
+impl Workspace {
     fn path(&self, name: &str) -> std::path::PathBuf {
         self.dir.path().join(name)
     }
@@ -86,21 +86,24 @@ fn tools_are_declared_in_a_stable_order_with_the_names_that_pi_uses() {
 #[test]
 fn a_call_that_cannot_run_is_answered() {
     let tools = ToolBox::coding();
-    let refused = |name, arguments| tools.check(call(name, arguments), world().place).unwrap_err();
-    let told = |name, arguments| text(&refused(name, arguments)).to_owned();
+    let refused = |name, arguments| tools.check(call(name, arguments), workspace().place).unwrap_err();
+    let progress = |name, arguments| text(&refused(name, arguments)).to_owned();
     assert!(refused("read", json!({})).is_error);
-    assert_eq!(told("read", json!({})), "read: the argument `path` is missing");
-    assert_eq!(told("grep", json!({})), "there is no tool `grep`; the tools are: read, bash, edit, write");
+    assert_eq!(progress("read", json!({})), "read: the argument `path` is missing");
     assert_eq!(
-        told("read", json!({"malformedArguments": "{\"path"})),
+        progress("grep", json!({})),
+        "there is no tool `grep`; the tools are: read, bash, edit, write"
+    );
+    assert_eq!(
+        progress("read", json!({"malformedArguments": "{\"path"})),
         "read: the arguments are not a valid JSON object; call the tool again with valid JSON"
     );
     assert_eq!(
-        told("edit", json!({"path": "f", "edits": [{"oldText": "a"}]})),
+        progress("edit", json!({"path": "f", "edits": [{"oldText": "a"}]})),
         "edit: the argument `edits[0].newText` is missing"
     );
     assert_eq!(
-        told("bash", json!({"command": ["ls"]})),
+        progress("bash", json!({"command": ["ls"]})),
         "bash: the argument `command` must be string, but is array"
     );
 }
@@ -110,14 +113,14 @@ fn an_edit_is_understood_in_every_box_that_has_the_tool() {
     let mut tools = ToolBox::all();
     tools.retain(|name| name == "edit");
     let lone = json!({"path": "f", "oldText": "a", "newText": "b"});
-    let ready = tools.check(call("edit", lone), world().place).unwrap();
+    let ready = tools.check(call("edit", lone), workspace().place).unwrap();
     assert_eq!(ready.call.arguments["edits"], json!([{"oldText": "a", "newText": "b"}]));
 }
 
 #[derive(Debug)]
-struct Mine(&'static str);
+struct CustomTool(&'static str);
 
-impl Tool for Mine {
+impl Tool for CustomTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec { name: self.0.into(), description: "mine".into(), parameters: json!({}) }
     }
@@ -133,13 +136,13 @@ impl Tool for Mine {
 
 #[tokio::test]
 async fn a_tool_of_the_same_name_takes_the_place() {
-    let world = world();
+    let workspace = workspace();
     let mut tools = ToolBox::coding();
-    tools.add(Arc::new(Mine("edit")));
-    tools.add(Arc::new(Mine("more")));
+    tools.add(Arc::new(CustomTool("edit")));
+    tools.add(Arc::new(CustomTool("more")));
     assert_eq!(tools.names().collect::<Vec<_>>(), ["read", "bash", "edit", "write", "more"]);
     let arguments = json!({"oldText": "a", "newText": "b"});
-    let output = tools.check(call("edit", arguments.clone()), world.place).unwrap().run().await;
+    let output = tools.check(call("edit", arguments.clone()), workspace.place).unwrap().run().await;
     assert_eq!(text(&output), arguments.to_string(), "its arguments are left alone");
     tools.retain(|name| name != "bash");
     assert!(tools.tool("bash").is_none() && tools.tool("more").is_some());
@@ -147,50 +150,51 @@ async fn a_tool_of_the_same_name_takes_the_place() {
 
 #[tokio::test]
 async fn edits_may_be_written_in_both_ways() {
-    let world = world();
-    world.write("f", "one two");
-    let lone = world.run("edit", json!({"path": "f", "oldText": "one", "newText": "1"})).await;
-    let list = world.run("edit", json!({"path": "f", "edits": [{"oldText": "two", "newText": "2"}]})).await;
+    let workspace = workspace();
+    workspace.write("f", "one two");
+    let lone = workspace.run("edit", json!({"path": "f", "oldText": "one", "newText": "1"})).await;
+    let list =
+        workspace.run("edit", json!({"path": "f", "edits": [{"oldText": "two", "newText": "2"}]})).await;
     assert!(!lone.is_error && !list.is_error, "{lone:?} {list:?}");
-    assert_eq!(fs::read_to_string(world.path("f")).unwrap(), "1 2");
+    assert_eq!(fs::read_to_string(workspace.path("f")).unwrap(), "1 2");
 }
 
 #[tokio::test]
-async fn changes_of_one_file_that_run_in_parallel_do_what_their_order_says() {
-    let world = world();
+async fn concurrent_changes_of_one_file_are_applied_in_order() {
+    let workspace = workspace();
     for round in 0..20 {
         let name = format!("f{round}");
-        let mut calls = vec![world.run("write", json!({"path": name, "content": "0"}))];
+        let mut calls = vec![workspace.run("write", json!({"path": name, "content": "0"}))];
         calls.extend((0..10).map(|n| {
             let edit = json!({"path": name, "oldText": n.to_string(), "newText": (n + 1).to_string()});
-            world.run("edit", edit)
+            workspace.run("edit", edit)
         }));
         let outputs = join_all(calls).await;
         assert!(outputs.iter().all(|output| !output.is_error), "{outputs:?}");
-        assert_eq!(fs::read_to_string(world.path(&name)).unwrap(), "10");
+        assert_eq!(fs::read_to_string(workspace.path(&name)).unwrap(), "10");
     }
 }
 
 #[tokio::test]
 async fn changes_through_a_link_do_not_get_lost() {
-    let world = world();
+    let workspace = workspace();
     let lines: String = (0..20).map(|n| format!("<{n}>\n")).collect();
-    world.write("f", &lines);
-    std::os::unix::fs::symlink("f", world.path("link")).unwrap();
+    workspace.write("f", &lines);
+    std::os::unix::fs::symlink("f", workspace.path("link")).unwrap();
     let edits = (0..20).map(|n| {
         let path = if n % 2 == 0 { "f" } else { "./link" };
-        world.run("edit", json!({"path": path, "oldText": format!("<{n}>"), "newText": "done"}))
+        workspace.run("edit", json!({"path": path, "oldText": format!("<{n}>"), "newText": "done"}))
     });
     let outputs = join_all(edits).await;
     assert!(outputs.iter().all(|output| !output.is_error), "{outputs:?}");
-    assert_eq!(fs::read_to_string(world.path("f")).unwrap(), "done\n".repeat(20));
+    assert_eq!(fs::read_to_string(workspace.path("f")).unwrap(), "done\n".repeat(20));
 }
 
 #[tokio::test]
 async fn stopped_tools_touch_nothing() {
-    let world = world();
-    world.write("f", "old");
-    world.place.cancel.cancel();
+    let workspace = workspace();
+    workspace.write("f", "old");
+    workspace.place.cancel.cancel();
     let calls = [
         ("read", json!({"path": "f"})),
         ("write", json!({"path": "f", "content": "new"})),
@@ -201,13 +205,13 @@ async fn stopped_tools_touch_nothing() {
         ("ls", json!({})),
     ];
     for (name, arguments) in calls {
-        assert_eq!(world.run(name, arguments).await, ToolOutput::error("cancelled"), "{name}");
+        assert_eq!(workspace.run(name, arguments).await, ToolOutput::error("cancelled"), "{name}");
     }
-    assert_eq!(fs::read_to_string(world.path("f")).unwrap(), "old");
+    assert_eq!(fs::read_to_string(workspace.path("f")).unwrap(), "old");
 }
 
 #[test]
-fn what_a_call_does_can_be_judged_before_it_runs() {
+fn the_effect_of_a_call_is_available_before_it_runs() {
     let permissions = Permissions::new(Mode::DenyAsking);
     let decided = |name, arguments| {
         let place = ToolPlace::new("/project", Cancel::new());

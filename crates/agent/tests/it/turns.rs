@@ -1,4 +1,4 @@
-//! Turns: what the model sees, what the session keeps, whatever happens in between.
+//! Turns: the requests to the model and the entries of the session.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,11 +21,11 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Reply, Scripted, agent, allow_all, empty, overloaded, path, prompt, usage_of, watched};
 
-/// A tool that counts how often it ran and says what it was called with.
+/// A tool that counts its runs and returns its arguments.
 #[derive(Debug, Default)]
 struct Echo {
     runs: AtomicUsize,
-    /// Waits for ever after it was called.
+    /// True to wait forever.
     hangs: bool,
 }
 
@@ -49,7 +49,7 @@ impl Tool for Echo {
                 place.cancel.cancelled().await;
                 return ToolOutput::error("stopped");
             }
-            // The first call is the slowest, so that the order of the results is no accident.
+            // The first call is the slowest, so that the order of the results is not accidental.
             for _ in 0..10_usize.saturating_sub(self.runs.load(Ordering::Relaxed)) {
                 tokio::task::yield_now().await;
             }
@@ -98,15 +98,15 @@ async fn calls_that_read_run_concurrently_and_results_stand_in_the_order_of_the_
     assert_eq!(tool.runs.load(Ordering::Relaxed), 3);
 }
 
-/// A tool that notes when its calls start and end.
+/// A tool that records when its calls start and end.
 #[derive(Debug)]
-struct Noting {
+struct Recording {
     name: &'static str,
     effect: Effect,
     notes: Arc<Mutex<Vec<String>>>,
 }
 
-impl Tool for Noting {
+impl Tool for Recording {
     fn spec(&self) -> ToolSpec {
         let parameters = json!({"type": "object"});
         ToolSpec { name: self.name.into(), description: "takes notes".into(), parameters }
@@ -128,7 +128,7 @@ impl Tool for Noting {
     }
 }
 
-/// Runs calls of tools that write, run, read, or do something else; returns when each started and ended.
+/// Runs calls of tools with different effects. Returns when each started and ended.
 async fn order_of(calls: &[&'static str]) -> Vec<String> {
     let notes = Arc::new(Mutex::new(Vec::new()));
     let mut tools = ToolBox::new();
@@ -138,7 +138,7 @@ async fn order_of(calls: &[&'static str]) -> Vec<String> {
         ("read", Effect::Reads(vec!["a".into()])),
         ("other", Effect::Other("something".into())),
     ] {
-        tools.add(Arc::new(Noting { name, effect, notes: notes.clone() }));
+        tools.add(Arc::new(Recording { name, effect, notes: notes.clone() }));
     }
     let ids = ["1", "2", "3", "4", "5"];
     let calls = calls.iter().zip(ids).map(|(name, id)| (id, *name, json!({}))).collect();
@@ -163,7 +163,7 @@ async fn a_call_that_may_change_something_waits_for_those_before_it_and_is_waite
 }
 
 #[tokio::test]
-async fn no_call_of_an_answer_that_was_cut_off_runs_and_the_model_is_told_of_the_limit() {
+async fn no_call_of_a_cut_off_answer_runs_and_the_limit_is_reported_to_the_model() {
     let cut = Reply::CutCalls(
         "look",
         vec![("c1", "echo", r#"{"text": "whole"}"#), ("c2", "echo", r#"{"text": "ha"#)],
@@ -199,19 +199,19 @@ async fn a_tool_that_is_not_there_is_an_error_for_the_model() {
 }
 
 #[derive(Debug)]
-struct Nobody;
+struct RefuseAll;
 
-impl Approver for Nobody {
+impl Approver for RefuseAll {
     fn approve<'a>(&'a self, request: &'a ReadyCall) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
         Box::pin(async { Approval::No(format!("{} is not allowed here", request.call.name)) })
     }
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_permitted_does_not_run_and_the_model_is_told_why() {
+async fn a_refused_call_does_not_run_and_the_model_gets_the_reason() {
     let model = Scripted::new(vec![calls(&["one"]), Reply::Text("oh")]);
     let tool = Arc::new(Echo::default());
-    let mut agent = agent(empty(), &model).with_tools(only(tool.clone())).with_approver(Arc::new(Nobody));
+    let mut agent = agent(empty(), &model).with_tools(only(tool.clone())).with_approver(Arc::new(RefuseAll));
     agent.prompt(prompt("go"), &Cancel::new()).await.unwrap();
     assert_eq!(tool.runs.load(Ordering::Relaxed), 0);
     assert_eq!(model.asked(1)[2], "toolResult: echo is not allowed here");
@@ -273,11 +273,11 @@ async fn a_prompt_is_sent_together_with_its_files() {
 }
 
 #[tokio::test]
-async fn what_waits_can_be_taken_back_as_long_as_the_tools_run() {
+async fn queued_prompts_can_be_taken_back_while_tools_run() {
     let model = Scripted::new(vec![calls(&["one"]), Reply::Text("hello")]);
     let tool = Arc::new(Echo { hangs: true, ..Echo::default() });
     let agent = agent(empty(), &model).with_tools(only(tool.clone()));
-    // Somebody types as soon as the answer begins.
+    // The user types as soon as the answer starts.
     let (typist, is_typed) = (agent.handle(), AtomicBool::new(false));
     let watcher = Events::new(move |event| {
         let begins = matches!(event.event, AgentEvent::Answer(AnswerEvent::Begin { .. }));
@@ -307,7 +307,7 @@ async fn what_waits_can_be_taken_back_as_long_as_the_tools_run() {
 }
 
 #[tokio::test]
-async fn what_a_stopped_turn_did_not_take_waits_for_the_next() {
+async fn prompts_that_a_cancelled_turn_did_not_take_stay_queued() {
     let model = Scripted::new(vec![calls(&["one"]), Reply::Text("first"), Reply::Text("second")]);
     let tool = Arc::new(Echo { hangs: true, ..Echo::default() });
     let mut agent = agent(empty(), &model).with_tools(only(tool));
@@ -335,7 +335,7 @@ async fn a_service_that_is_busy_is_asked_again_and_its_failures_are_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_stays_busy_is_told_and_the_prompt_is_kept() {
+async fn a_permanent_overload_is_reported_and_the_prompt_is_kept() {
     let model = Scripted::new(vec![Reply::Fails("", overloaded()), Reply::Fails("", overloaded())]);
     let retry = RetryPolicy { most: 1, first_delay: Duration::from_secs(1), ..RetryPolicy::default() };
     let mut agent = agent(empty(), &model).with_settings(Settings { retry, ..Settings::default() });
@@ -345,7 +345,7 @@ async fn a_service_that_stays_busy_is_told_and_the_prompt_is_kept() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_stopped_keeps_what_was_said_and_what_it_cost() {
+async fn an_aborted_answer_keeps_its_text_and_cost() {
     let model = Scripted::new(vec![Reply::Hangs("half a sen"), Reply::Text("hello")]);
     let mut agent = agent(empty(), &model);
     let cancel = Cancel::new();
@@ -358,13 +358,13 @@ async fn an_answer_that_is_stopped_keeps_what_was_said_and_what_it_cost() {
     stopper.await.unwrap();
     assert_eq!(path(&agent.session()), ["user: hi", "assistant: half a sen"]);
     assert_eq!(usage_of(&agent.session())["input"], 10);
-    // The next turn goes on without the half answer.
+    // The next turn does not include the aborted answer.
     agent.prompt(prompt("again"), &Cancel::new()).await.unwrap();
     assert_eq!(model.asked(1), ["user: hi", "user: again"]);
 }
 
 #[tokio::test]
-async fn tools_that_are_stopped_leave_results_so_that_every_call_has_one() {
+async fn cancelled_tools_leave_a_result_for_every_call() {
     let model = Scripted::new(vec![calls(&["one", "two"]), Reply::Text("hello")]);
     let tool = Arc::new(Echo { hangs: true, ..Echo::default() });
     let mut agent = agent(empty(), &model).with_tools(only(tool.clone()));

@@ -8,5 +8,5 @@ mod prefix;
 mod retry;
 mod stream;
 mod support;
-mod tap;
+mod observer;
 mod window;

@@ -65,7 +65,7 @@ impl ServedAgent {
     }
 
     async fn say(&mut self, text: &str) {
-        self.agent.keep_choice().unwrap();
+        self.agent.store_choice().unwrap();
         self.agent.submit(Submission::typed(text), &self.cancel).await.unwrap();
     }
 

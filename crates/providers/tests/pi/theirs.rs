@@ -49,7 +49,7 @@ async fn we_open_what_pi_made_and_pi_opens_what_we_added() {
     let model = Providers::new(catalogue, Credentials::none()).with_http(http).model("lab/test").unwrap();
     let mut agent =
         Agent::new(Options::new().open(file).unwrap(), &cwd).with_model(model, ThinkingLevel::High);
-    agent.keep_choice().unwrap();
+    agent.store_choice().unwrap();
     agent.submit(Submission::typed("and now?"), &Cancel::new()).await.unwrap();
     agent.quit().await;
     drop(agent);

@@ -26,7 +26,7 @@ fn files_are_found_wherever_a_sentence_names_them() {
 }
 
 #[test]
-fn paths_that_name_nothing_are_found() {
+fn paths_without_a_file_are_reported() {
     let dir = project();
     let missing = |text| missing(text, dir.path());
     assert_eq!(missing("see @gone.md, @gone.md and @docs/x."), ["gone.md", "docs/x"]);
@@ -34,7 +34,7 @@ fn paths_that_name_nothing_are_found() {
 }
 
 #[test]
-fn the_model_gets_what_a_file_holds_and_people_do_not() {
+fn the_content_of_a_file_is_sent_but_not_shown() {
     let dir = project();
     let file = read("see @notes.md", dir.path(), &Secrets::new()).files.remove(0);
     let path = dir.path().join("notes.md");
@@ -64,7 +64,7 @@ fn a_large_file_is_cut_and_says_so() {
 }
 
 #[test]
-fn a_file_keeps_what_it_ends_with() {
+fn a_file_keeps_a_replacement_character_at_its_end() {
     let dir = project();
     fs::write(dir.path().join("odd"), "kept\u{fffd}").unwrap();
     let file = read("@odd", dir.path(), &Secrets::new()).files.remove(0);

@@ -1,4 +1,4 @@
-//! Makes the text of a merge: asks extensions, then a model if a summary is requested.
+//! Writes the text of a merge: runs the hook, then asks a model if a summary is requested.
 
 use std::collections::HashSet;
 
@@ -24,11 +24,11 @@ const MAX_PROMPT_CHARS: usize = 400;
 const MAX_FILES: usize = 200;
 
 impl Agent {
-    /// Makes the text of a merge, to be reviewed and then written by [`Agent::merge`]. Writes nothing.
+    /// Writes the text of a merge, to be reviewed and then appended by [`Agent::merge`]. Appends nothing.
     ///
     /// # Errors
     ///
-    /// [`AgentError::NoModelForSummary`] without a model, [`AgentError::Summary`] if the model makes no summary.
+    /// [`AgentError::NoModelForSummary`] without a model, [`AgentError::Summary`] if the model fails.
     pub async fn draft_merge(&self, mut draft: MergeDraft, cancel: &Cancel) -> Result<Applied<MergeDraft>> {
         draft.planned_in.check(&self.session())?;
         let Some(merge) = draft.merge() else { return Ok(Applied::Done(draft)) };
@@ -103,7 +103,7 @@ impl Agent {
         }))
     }
 
-    /// Returns what is new in the source, as far as it fits into the model, and what was said here since the base.
+    /// Returns the new messages of the source that fit into the request, and the plan of this branch since the base.
     fn merge_material(
         &self,
         draft: &MergeDraft,
@@ -126,7 +126,7 @@ impl Agent {
     }
 }
 
-/// Describes the current branch for the model: its prompts and its files.
+/// Describes the current branch to the model: its prompts and its files.
 fn current_branch(here: &BranchSummaryPlan) -> String {
     let prompts = here.messages.iter().map(|(_, message)| message);
     let prompts: Vec<&Message> = prompts.filter(|message| message.role() == Role::User).collect();
@@ -147,7 +147,7 @@ fn current_branch(here: &BranchSummaryPlan) -> String {
     lines.join("\n")
 }
 
-/// Lists the files that both branches changed; empty without such files.
+/// Lists the files that both branches changed. Empty without such files.
 pub(super) fn contested_block(files: &[String]) -> String {
     match files {
         [] => String::new(),
@@ -155,7 +155,7 @@ pub(super) fn contested_block(files: &[String]) -> String {
     }
 }
 
-/// Reads the text that an extension made.
+/// Reads the text written by an extension.
 fn text_of_hook(gate: &Gate) -> Option<MergeText> {
     let made = gate.get("summary")?;
     let text = made.as_str().or_else(|| made["summary"].as_str()).filter(|text| !text.trim().is_empty())?;
@@ -168,7 +168,7 @@ fn text_of_hook(gate: &Gate) -> Option<MergeText> {
     })
 }
 
-/// Reads the conflicts that an extension found.
+/// Reads the conflicts found by an extension.
 fn conflicts_of_hook(gate: &Gate) -> Option<Vec<Conflict>> {
     let list = gate.get("conflicts")?.as_array()?;
     let text = |value: &Json, key: &str| value[key].as_str().unwrap_or_default().to_owned();

@@ -82,7 +82,7 @@ fn blocks_stay_in_the_order_in_which_they_began_with_their_signatures() {
 }
 
 #[test]
-fn an_answer_that_was_stopped_keeps_its_text_and_usage_but_no_half_call() {
+fn an_aborted_answer_keeps_its_text_and_usage_but_no_incomplete_call() {
     let answer = answer(&[
         AnswerEvent::Usage(Usage { input: 25, output: 1, cache_read: 9_000, cache_write: 500 }),
         start(0, BlockStart::Text),
@@ -115,7 +115,7 @@ fn arguments_that_are_no_object_are_kept_as_text() {
 }
 
 #[test]
-fn blocks_that_say_nothing_are_left_out() {
+fn empty_blocks_are_left_out() {
     let answer = answer(&[
         start(0, BlockStart::Text),
         end(0, json!({})),

@@ -1,9 +1,9 @@
-//! Reads the text of a command line, character by character.
+//! Reads a shell command line character by character.
 
 use super::super::words::Word;
 use super::Script;
 
-/// A place in a text.
+/// A position in a text.
 pub(super) struct Reader {
     text: Vec<char>,
     at: usize,
@@ -13,7 +13,7 @@ pub(super) struct Reader {
     redirection: Option<Redirection>,
 }
 
-/// What the next word is for.
+/// The kind of redirection that the next word is the target of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Redirection {
     /// A file.
@@ -89,15 +89,15 @@ impl Reader {
         script.push(command, self.depth);
     }
 
-    /// A parenthesis: a subshell where a command may begin, something else anywhere else.
+    /// Reads a parenthesis: a subshell at the start of a command, otherwise unclear.
     fn open(&mut self, script: &mut Script) {
         let is_subshell = self.word.is_none() && self.words.is_empty() && self.peek() != Some('(');
         script.is_unclear |= !is_subshell;
         self.end_command(script);
     }
 
-    /// A redirection. Only descriptors and `/dev/null` are harmless; here documents and process substitutions
-    /// are not read.
+    /// Reads a redirection. Only descriptors and `/dev/null` are harmless; here-documents and process substitutions are
+    /// not parsed.
     fn redirect(&mut self, c: char, script: &mut Script) {
         if self.word.as_ref().is_some_and(|word| word.text.chars().all(|c| c.is_ascii_digit())) {
             self.word = None;
@@ -119,7 +119,7 @@ impl Reader {
     }
 
     fn skip_comment(&mut self) {
-        // Inside a substitution the end of a comment was not looked for, see `balanced`.
+        // A comment inside a substitution may hide its end; see `balanced`.
         while self.peek().is_some_and(|c| c != '\n') {
             self.at += 1;
         }
@@ -177,7 +177,7 @@ impl Reader {
         }
     }
 
-    /// Something that becomes something else.
+    /// Reads a dollar sign: a variable or a substitution.
     fn dollar(&mut self, script: &mut Script) {
         match self.peek() {
             Some('(') => {
@@ -192,7 +192,7 @@ impl Reader {
                 let inner = self.balanced('{', '}', script);
                 script.is_unclear |= inner.contains(['(', '`', '\'', '"', '$', '\\', '@']);
             }
-            // Escapes and arithmetic of their own.
+            // These have their own escapes and arithmetic.
             Some('\'' | '[') => script.is_unclear = true,
             Some(c) if c.is_ascii_alphanumeric() || "_@*#?$!-\"".contains(c) => {}
             _ => return self.push('$'),
@@ -205,7 +205,7 @@ impl Reader {
         loop {
             match self.next() {
                 Some('`') => break,
-                // Here a backslash protects only these.
+                // A backslash escapes only these characters here.
                 Some('\\') if matches!(self.peek(), Some('$' | '`' | '\\')) => inner.extend(self.next()),
                 Some(c) => inner.push(c),
                 None => {
@@ -214,13 +214,13 @@ impl Reader {
                 }
             }
         }
-        // Quotes inside are read in more than one way by shells.
+        // Shells differ in how they read quotes inside.
         script.is_unclear |= inner.contains(['"', '\'', '\\']);
         script.read(&inner, self.depth + 1);
         self.push_dynamic('`');
     }
 
-    /// The text up to the matching end. Comments and here documents could hide an end from us: they make the script
+    /// Returns the text up to the matching end. Comments and here-documents could hide the end, so they make the script
     /// unclear.
     fn balanced(&mut self, open: char, close: char, script: &mut Script) -> String {
         let start = self.at;
@@ -231,7 +231,7 @@ impl Reader {
                 (Some('\''), _) if c != '\'' => {}
                 (_, '\\') => drop(self.next()),
                 (Some(q), _) if c == q => quote = None,
-                // A substitution inside of quotes has quotes of its own.
+                // A substitution inside quotes starts a new level of quoting.
                 (Some(_), '$' | '`') => script.is_unclear = true,
                 (Some(_), _) => {}
                 (None, '\'' | '"') => quote = Some(c),
@@ -249,7 +249,7 @@ impl Reader {
     }
 }
 
-/// Tells whether a redirection touches no file.
+/// Returns true if a redirection touches no file.
 fn is_harmless(kind: Redirection, target: &Word) -> bool {
     let is_descriptor = || target.text == "-" || target.text.chars().all(|c| c.is_ascii_digit());
     !target.is_dynamic && (target.text == "/dev/null" || (kind == Redirection::Duplicate && is_descriptor()))

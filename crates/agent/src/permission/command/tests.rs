@@ -1,6 +1,6 @@
 use super::*;
 
-/// The simple commands of a script, `<...>` around words that are dynamic; `?` in front if it is unclear.
+/// Formats the simple commands of a script: `<...>` around dynamic words, `?` in front of an unclear script.
 fn read(text: &str) -> String {
     let script = Script::parse(text);
     let word = |word: &Word| if word.is_dynamic { format!("<{}>", word.text) } else { word.text.clone() };
@@ -53,14 +53,14 @@ fn substitutions_are_commands_too() {
 }
 
 #[test]
-fn harmless_redirections_are_no_matter() {
+fn harmless_redirections_are_ignored() {
     for text in ["a 2>&1", "a >/dev/null 2>&1", "a &> /dev/null", "a < /dev/null", "a 2>&-"] {
         assert_eq!(read(text), "a", "{text}");
     }
 }
 
 #[test]
-fn what_is_not_understood_for_sure_is_unclear() {
+fn unknown_constructs_are_unclear() {
     for text in [
         "a > file",
         "a >> file",
@@ -139,7 +139,7 @@ fn fits(pattern: &str, command: &str) -> Match {
 }
 
 #[test]
-fn what_restricts_is_found_behind_wrappers_paths_and_variables() {
+fn restricting_patterns_match_behind_wrappers_paths_and_variables() {
     for command in [
         "rm -rf x",
         "/bin/rm x",

@@ -18,12 +18,12 @@ fn schema() -> Json {
     })
 }
 
-fn told(arguments: &Json) -> String {
+fn error(arguments: &Json) -> String {
     check(&schema(), arguments).unwrap_err()
 }
 
 #[test]
-fn what_fits_passes() {
+fn valid_arguments_pass() {
     for good in [
         json!({"path": "a"}),
         json!({"path": "a", "limit": 3, "deep": true, "mode": "b"}),
@@ -35,20 +35,20 @@ fn what_fits_passes() {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
-    assert_eq!(told(&json!({})), "the argument `path` is missing");
-    assert_eq!(told(&json!({"path": 5})), "the argument `path` must be string, but is number");
-    assert_eq!(told(&json!({"path": null})), "the argument `path` must be string, but is null");
+fn invalid_arguments_are_named() {
+    assert_eq!(error(&json!({})), "the argument `path` is missing");
+    assert_eq!(error(&json!({"path": 5})), "the argument `path` must be string, but is number");
+    assert_eq!(error(&json!({"path": null})), "the argument `path` must be string, but is null");
     assert_eq!(
-        told(&json!({"path": "a", "limit": "many"})),
+        error(&json!({"path": "a", "limit": "many"})),
         "the argument `limit` must be number, but is string"
     );
-    assert_eq!(told(&json!({"path": "a", "mode": "c"})), r#"the argument `mode` must be one of ["a","b"]"#);
-    assert_eq!(told(&json!({"path": "a", "edits": [{}]})), "the argument `edits[0].oldText` is missing");
+    assert_eq!(error(&json!({"path": "a", "mode": "c"})), r#"the argument `mode` must be one of ["a","b"]"#);
+    assert_eq!(error(&json!({"path": "a", "edits": [{}]})), "the argument `edits[0].oldText` is missing");
 }
 
 #[test]
-fn what_is_no_object_was_no_valid_json() {
+fn arguments_that_are_no_object_are_reported_as_invalid_json() {
     for bad in [json!("text"), json!([1]), json!(null), json!({MALFORMED_ARGUMENTS: "{\"path\": "})] {
         assert!(check(&schema(), &bad).unwrap_err().contains("not a valid JSON object"), "{bad}");
     }

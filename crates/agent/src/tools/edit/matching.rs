@@ -1,4 +1,4 @@
-//! Where edits belong in a file, and the file that comes of them.
+//! Finds the places of edits in a file and applies them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use memchr::memmem;
 use serde_json::Value as Json;
 
-/// How many places of an ambiguous text are named.
+/// The maximum number of places to list for an ambiguous text.
 const NAMED_PLACES: usize = 5;
-/// How many lines of a near match are shown.
+/// The maximum number of lines to show of a near match.
 const SHOWN_LINES: usize = 20;
 
-/// One change.
+/// One replacement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edit<'a> {
     pub(super) old: &'a str,
@@ -24,14 +24,14 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// Why edits cannot be made. Edits are counted from 1.
+/// The reason why edits cannot be applied. Edits are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum EditError {
     #[error("no edits were given")]
     None,
     #[error("oldText of edit {number} is empty")]
     Empty { number: usize },
-    /// The hint names text that is almost the same, if there is any.
+    /// The hint quotes a near match, if there is one.
     #[error("oldText of edit {number} is not in the file{hint}")]
     NotFound { number: usize, hint: String },
     #[error(
@@ -44,7 +44,7 @@ pub(super) enum EditError {
     NoChange,
 }
 
-/// An edit at its place.
+/// An edit and its place.
 #[derive(Debug)]
 struct Placed<'a> {
     number: usize,
@@ -53,7 +53,7 @@ struct Placed<'a> {
     new: Cow<'a, str>,
 }
 
-/// Makes all edits at once.
+/// Applies all edits at once.
 pub(super) fn apply(old: &[u8], edits: &[Edit<'_>]) -> Result<Vec<u8>, EditError> {
     if edits.is_empty() {
         return Err(EditError::None);
@@ -83,7 +83,7 @@ fn spliced(old: &[u8], placed: &[Placed<'_>]) -> Vec<u8> {
     new
 }
 
-/// Finds the one place of an edit. In a file with CRLF line ends the edit may be written with LF.
+/// Finds the only place of an edit. In a file with CRLF line ends the edit may use LF.
 fn place<'a>(old: &[u8], edit: &Edit<'a>, number: usize, has_crlf: bool) -> Result<Placed<'a>, EditError> {
     if edit.old.is_empty() {
         return Err(EditError::Empty { number });
@@ -110,7 +110,7 @@ fn place<'a>(old: &[u8], edit: &Edit<'a>, number: usize, has_crlf: bool) -> Resu
     }
 }
 
-/// Where a text begins; places may overlap, as `aa` in `aaa` does.
+/// Returns the offsets of a text. Occurrences may overlap, as `aa` in `aaa`.
 fn occurrences(old: &[u8], wanted: &[u8]) -> Vec<usize> {
     let finder = memmem::Finder::new(wanted);
     let mut starts = Vec::new();
@@ -122,7 +122,7 @@ fn occurrences(old: &[u8], wanted: &[u8]) -> Vec<usize> {
     starts
 }
 
-/// Tells whether most lines end with CRLF.
+/// Returns true if most lines end with CRLF.
 fn uses_crlf(text: &[u8]) -> bool {
     let all = memchr::memchr_iter(b'\n', text).count();
     let crlf = memmem::find_iter(text, b"\r\n").count();
@@ -140,7 +140,7 @@ fn line_of(text: &[u8], at: usize) -> usize {
     memchr::memchr_iter(b'\n', &text[..at]).count() + 1
 }
 
-/// Finds text that differs from the wanted one only in white space or quotes.
+/// Finds text that differs only in white space or quotes.
 fn hint(old: &[u8], edit: &Edit<'_>) -> String {
     let text = String::from_utf8_lossy(old);
     let lines: Vec<&str> = text.lines().collect();
@@ -158,7 +158,7 @@ fn hint(old: &[u8], edit: &Edit<'_>) -> String {
     }
 }
 
-/// A lone line may be part of a longer one; several lines must be whole.
+/// Compares normalised lines. A single line may be part of a longer one.
 fn is_alike(window: &[String], wanted: &[String]) -> bool {
     match (window, wanted) {
         ([line], [wanted]) => line.contains(wanted.as_str()),
@@ -166,7 +166,7 @@ fn is_alike(window: &[String], wanted: &[String]) -> bool {
     }
 }
 
-/// A line without the differences that models do not see.
+/// Normalises a line: white space and quotes.
 fn plain(line: &str) -> String {
     let line: String = line
         .chars()

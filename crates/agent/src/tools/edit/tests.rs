@@ -18,7 +18,7 @@ fn changed(content: impl AsRef<[u8]>, edits: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// What the tool says of edits that it refuses; the file must be untouched.
+/// Returns the error of refused edits. The file must be untouched.
 fn refusal(content: &str, edits: &[(&str, &str)]) -> String {
     let (output, bytes) = run(content, edits);
     assert!(output.is_error);
@@ -27,7 +27,7 @@ fn refusal(content: &str, edits: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn one_place_changes_and_the_diff_tells() {
+fn one_place_changes_and_the_diff_shows_it() {
     let (output, bytes) = run("one\ntwo\nthree\n", &[("two", "2")]);
     assert_eq!(bytes, b"one\n2\nthree\n");
     assert_eq!(output.content, ToolOutput::text("Changed 1 place in f.").content);
@@ -38,7 +38,7 @@ fn one_place_changes_and_the_diff_tells() {
 }
 
 #[test]
-fn edits_are_looked_for_in_the_file_as_it_was() {
+fn edits_are_matched_against_the_original_file() {
     assert_eq!(changed("a b c", &[("c", "a"), ("a", "b"), ("b", "c")]), b"b c a");
     assert_eq!(changed("abc", &[("b", ""), ("a", "x")]), b"xc");
 }
@@ -61,7 +61,7 @@ fn edits_must_not_overlap() {
 }
 
 #[test]
-fn edits_that_do_nothing_are_told() {
+fn edits_without_effect_are_refused() {
     assert_eq!(refusal("a", &[]), "no edits were given");
     assert_eq!(refusal("a", &[("", "b")]), "oldText of edit 1 is empty");
     assert_eq!(
@@ -94,7 +94,7 @@ fn crlf_files_keep_their_line_ends() {
 }
 
 #[test]
-fn marks_and_broken_bytes_stay() {
+fn byte_order_marks_and_invalid_bytes_stay() {
     assert_eq!(changed("\u{feff}a\nb\n", &[("a\n", "x\n")]), "\u{feff}x\nb\n".as_bytes());
     assert_eq!(changed(b"caf\xE9 x\n", &[("x\n", "y\n")]), b"caf\xE9 y\n");
 }
@@ -118,7 +118,7 @@ fn every_way_to_write_edits_is_understood() {
 }
 
 #[test]
-fn a_missing_file_is_told() {
+fn a_missing_file_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let edits = json!([{"oldText": "a", "newText": "b"}]);
     let edited = |path: &str| run_in(dir.path(), TOOL, &json!({"path": path, "edits": edits}));

@@ -49,7 +49,7 @@ fn a_link_stays_and_its_target_changes() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused_at_once() {
+fn a_file_that_is_not_regular_is_refused_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let pipe = dir.path().join("pipe");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -61,7 +61,7 @@ fn what_is_no_regular_file_is_refused_at_once() {
 }
 
 #[test]
-fn a_read_only_file_is_respected_even_by_those_who_could() {
+fn a_read_only_file_is_refused_even_for_root() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("f");
     fs::write(&file, "old").unwrap();

@@ -25,7 +25,7 @@ fn project() -> tempfile::TempDir {
 }
 
 #[test]
-fn names_are_found_at_any_depth_in_order_without_what_is_ignored() {
+fn names_are_found_at_any_depth_in_order_without_ignored_files() {
     assert_eq!(
         found(&project(), &json!({"pattern": "*.rs"})),
         ".hidden/h.rs\na.rs\nb.rs\nsrc/deep/er.rs\nsrc/lib.rs"
@@ -44,7 +44,7 @@ fn a_pattern_with_a_slash_is_a_path() {
 }
 
 #[test]
-fn a_limit_is_told() {
+fn a_limit_is_reported() {
     let dir = project();
     let output = run_in(dir.path(), TOOL, &json!({"pattern": "*.rs", "limit": 2}));
     let text = output.content[0]["text"].as_str().unwrap();
@@ -68,7 +68,7 @@ fn links_are_named_but_not_followed() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_told() {
+fn bad_paths_bad_patterns_and_cancellation_are_errors() {
     let dir = project();
     assert_eq!(found(&dir, &json!({"pattern": "*", "path": "scr"})), "scr does not exist");
     assert!(found(&dir, &json!({"pattern": "[z-a]"})).starts_with("the pattern is not valid: "));
@@ -81,7 +81,7 @@ fn what_cannot_be_searched_is_told() {
 }
 
 #[test]
-fn directories_that_cannot_be_looked_into_are_told() {
+fn unreadable_directories_are_reported() {
     let text = found(&too_deep(), &json!({"pattern": "x"}));
     assert_eq!(text, "No files found.\n\n[1 directory could not be looked into.]");
 }

@@ -1,4 +1,4 @@
-//! One search through many files.
+//! A search through many files.
 
 use std::io;
 
@@ -10,34 +10,34 @@ use crate::tools::output::Head;
 use crate::tools::work::Cancellable;
 use crate::tools::{ResolvedPath, files, output};
 
-/// The most characters of a line that are shown.
+/// The maximum number of characters to show of a line.
 const MAX_LINE: usize = 500;
-/// The most memory that one line may take.
+/// The maximum memory for one line.
 const MAX_LINE_MEMORY: usize = 64 * 1024 * 1024;
 
-/// A search while it runs.
+/// A running search.
 pub(super) struct Search<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     place: &'a ToolPlace,
     limit: usize,
     context: usize,
-    pub(super) found: Found,
+    pub(super) found: Matches,
 }
 
-/// What a search found.
+/// The matches of a search.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Matches {
     pub(super) lines: Head,
-    /// Whether the next line does not belong to the last one.
+    /// True if the next line does not follow the previous one.
     begins_group: bool,
     pub(super) matches: usize,
-    /// Whether there are more matches than the limit.
+    /// True if there are more matches than the limit.
     pub(super) is_over: bool,
     pub(super) has_cut_lines: bool,
-    /// How many files could not be searched.
+    /// The number of files that could not be searched.
     pub(super) skipped: usize,
-    /// How many directories could not be looked into.
+    /// The number of directories that could not be read.
     pub(super) skipped_dirs: usize,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Search<'a> {
             .heap_limit(Some(MAX_LINE_MEMORY))
             .line_number(true)
             .build();
-        Search { matcher, searcher, place, limit, context, found: Found::default() }
+        Search { matcher, searcher, place, limit, context, found: Matches::default() }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -79,10 +79,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Stands between groups of lines that are not neighbours.
+/// The separator between groups of lines.
 const GROUP: &str = "--\n";
 
-impl Found {
+impl Matches {
     fn push(&mut self, path: &str, number: Option<u64>, line: &[u8], sign: char) {
         let line = String::from_utf8_lossy(line);
         let (line, is_cut) = output::short_line(line.trim_end_matches(['\n', '\r']), MAX_LINE);
@@ -95,9 +95,9 @@ impl Found {
     }
 }
 
-/// Puts the lines of one file into what was found.
+/// Adds the lines of one file to the matches.
 struct Lines<'a> {
-    found: &'a mut Found,
+    found: &'a mut Matches,
     path: &'a str,
     limit: usize,
 }

@@ -64,7 +64,7 @@ fn context_shows_the_lines_around_in_groups() {
 }
 
 #[test]
-fn limits_are_told() {
+fn limits_are_reported() {
     let dir = tree(&[("f", &"hit\n".repeat(150)), ("g", &format!("{}\n", "hit ".repeat(300)))]);
     let output = run(&dir, &json!({"pattern": "hit"}));
     let text = output.content[0]["text"].as_str().unwrap();
@@ -107,7 +107,7 @@ fn binary_files_and_links_are_left_alone() {
 }
 
 #[test]
-fn a_stopped_search_says_so() {
+fn a_cancelled_search_is_reported() {
     let dir = project();
     let place = ToolPlace::new(dir.path().to_owned(), Cancel::new());
     place.cancel.cancel();
@@ -116,7 +116,7 @@ fn a_stopped_search_says_so() {
 }
 
 #[test]
-fn directories_that_cannot_be_looked_into_are_told() {
+fn unreadable_directories_are_reported() {
     let text = found(&too_deep(), &json!({"pattern": "x"}));
     assert_eq!(text, "No matches found.\n\n[1 directory could not be looked into.]");
 }

@@ -9,7 +9,7 @@ fn listed(dir: &tempfile::TempDir, arguments: &Json) -> ToolOutput {
 }
 
 #[test]
-fn names_come_as_people_read_them() {
+fn names_are_sorted_without_regard_to_case() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(listed(&dir, &json!({})), ToolOutput::text("(empty directory)"));
     for name in ["b", "A", "c", ".env", "new\nline"] {
@@ -23,7 +23,7 @@ fn names_come_as_people_read_them() {
 }
 
 #[test]
-fn a_limit_is_told() {
+fn a_limit_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     for name in 0..600 {
         fs::write(dir.path().join(format!("{name:03}")), "").unwrap();
@@ -36,7 +36,7 @@ fn a_limit_is_told() {
 }
 
 #[test]
-fn what_is_no_directory_is_told() {
+fn a_file_is_reported_as_no_directory() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     assert_eq!(listed(&dir, &json!({"path": "file"})), ToolOutput::error("file is not a directory"));

@@ -68,7 +68,7 @@ fn the_head_of_a_text_has_whole_lines() {
     let mut head = Head::default();
     assert!(head.is_empty());
     (100..300).for_each(|n| head.push(&format!("{n}{}\n", "x".repeat(996))));
-    // What comes behind a line that did not fit is left out too, however short it is.
+    // After a line that does not fit, shorter lines are left out too.
     head.push("short\n");
     let capped = head.into_capped();
     assert_eq!((capped.lines, capped.total_lines, capped.cut_by), (51, 201, Some(CutBy::Bytes)));

@@ -36,7 +36,7 @@ fn an_empty_file_is_called_empty() {
 }
 
 #[test]
-fn a_range_of_lines_says_how_to_go_on() {
+fn a_range_of_lines_names_the_next_offset() {
     let home = Home::with("f", "1\n2\n3\n4\n5");
     let output = home.read(&json!({"path": "f", "offset": 2, "limit": 2}));
     assert_eq!(said(&output), "2\n3\n\n[Lines 2-3 of 5 are shown. Read on with offset=4.]");
@@ -58,7 +58,7 @@ fn many_lines_are_capped() {
 
 #[test]
 fn long_lines_are_capped_at_whole_lines() {
-    // 70 KB lines cross the buffer of the reader, so a line that does not fit has begun already.
+    // 70 KB lines exceed the buffer of the reader, so a line that does not fit is already partly read.
     let text = format!("{}\n{}\n{}\n", "a".repeat(30_000), "b".repeat(70_000), "c".repeat(10));
     let home = Home::with("f", text);
     let output = home.read(&json!({"path": "f"}));
@@ -80,10 +80,10 @@ fn a_long_line_is_cut_between_characters() {
 }
 
 #[test]
-fn a_sparse_giant_costs_nothing() {
+fn a_huge_sparse_file_is_read_quickly() {
     let home = Home::with("f", "first\nsecond\nthird\n");
     fs::OpenOptions::new().write(true).open(home.0.path().join("f")).unwrap().set_len(1 << 40).unwrap();
-    // NULs after the text would make it binary: put them behind what is looked at.
+    // NULs in the first bytes would make the file binary.
     let padding = format!("first\n{}\n", "x".repeat(9_000));
     let mut file = fs::OpenOptions::new().write(true).open(home.0.path().join("f")).unwrap();
     std::io::Write::write_all(&mut file, padding.as_bytes()).unwrap();
@@ -92,7 +92,7 @@ fn a_sparse_giant_costs_nothing() {
 }
 
 #[test]
-fn a_byte_order_mark_is_not_shown_and_broken_bytes_are_told() {
+fn a_byte_order_mark_is_hidden_and_invalid_bytes_are_reported() {
     assert_eq!(said(&Home::with("f", "\u{feff}hello").read(&json!({"path": "f"}))), "hello");
     let broken = Home::with("f", b"caf\xE9\n").read(&json!({"path": "f"}));
     assert!(said(&broken).starts_with("caf\u{fffd}\n\n[The file is not valid UTF-8;"));
@@ -116,7 +116,7 @@ fn images_are_known_by_their_content() {
 }
 
 #[test]
-fn a_large_image_and_a_binary_file_are_refused_kindly() {
+fn a_large_image_and_a_binary_file_are_refused() {
     let mut big = b"\xFF\xD8\xFF".to_vec();
     big.resize(6 << 20, 1);
     let told = Home::with("p", big).read(&json!({"path": "p"}));
@@ -128,7 +128,7 @@ fn a_large_image_and_a_binary_file_are_refused_kindly() {
 }
 
 #[test]
-fn what_is_no_file_is_told_with_a_way_out() {
+fn a_path_that_is_no_file_is_reported_with_a_suggestion() {
     let home = Home::with("main.rs", "x");
     assert_eq!(home.read(&json!({"path": "."})), ToolOutput::error(". is a directory; list it with ls"));
     let told = home.read(&json!({"path": "mian.rs"}));

@@ -1,4 +1,4 @@
-//! Lines of a text file, read as a stream.
+//! Streams the lines of a text file.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -11,26 +11,26 @@ use crate::tools::files;
 use crate::tools::output::{self, Capped, CutBy, MAX_BYTES, MAX_LINES};
 use crate::tools::work::{self, Cancellable};
 
-/// Up to this size the lines of a file are counted to the end.
+/// The maximum size of a file whose lines are all counted.
 const COUNTED: u64 = 64 * 1024 * 1024;
-/// How much is read at once.
+/// The size of one read.
 const BUFFER: usize = 64 * 1024;
 
-/// What came of reading some lines.
+/// The lines that were read.
 #[derive(Debug, Default)]
 struct Lines {
     bytes: Vec<u8>,
-    /// How many lines were taken.
+    /// The number of lines in the result.
     taken: usize,
-    /// How many lines were seen, taken or not.
+    /// The number of lines seen, including skipped ones.
     seen: usize,
     cut_by: Option<CutBy>,
     is_partial: bool,
-    /// Whether the lines after the taken ones were counted too.
+    /// True if the lines after the result were counted too.
     is_counted: bool,
 }
 
-/// Reads the wanted lines and says what is left out.
+/// Reads the requested lines and describes the omitted ones.
 pub(super) fn read(mut file: File, size: u64, range: Range, place: &ToolPlace) -> io::Result<ToolOutput> {
     skip_mark(&mut file)?;
     let file = Cancellable { file, cancel: &place.cancel };
@@ -51,14 +51,14 @@ pub(super) fn read(mut file: File, size: u64, range: Range, place: &ToolPlace) -
     Ok(shown(&lines, size, range))
 }
 
-/// Skips a byte order mark: it is no part of the text.
+/// Skips a byte order mark.
 fn skip_mark(file: &mut File) -> io::Result<()> {
     let mut reader = BufReader::with_capacity(8, &mut *file);
     let skipped = if reader.fill_buf()?.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     file.seek(io::SeekFrom::Start(skipped)).map(drop)
 }
 
-/// Goes through the file line by line. No more of a line is kept than can be shown.
+/// Reads the file line by line. Keeps no more of a line than the result can contain.
 fn take(mut reader: impl BufRead, size: u64, range: Range) -> io::Result<Lines> {
     let end = range.offset.saturating_add(range.limit.unwrap_or(MAX_LINES).min(MAX_LINES));
     let mut lines = Lines { is_counted: size <= COUNTED, ..Lines::default() };
@@ -91,7 +91,7 @@ impl Lines {
         }
         self.cut_by = Some(CutBy::Bytes);
         if self.taken == 0 {
-            // A first line that is too long alone is better than nothing.
+            // A part of a line that is too long is better than nothing.
             self.bytes.extend_from_slice(&line[..MAX_BYTES]);
             files::drop_cut_character(&mut self.bytes);
             (self.taken, self.is_partial) = (1, true);
@@ -122,12 +122,12 @@ fn shown(lines: &Lines, size: u64, range: Range) -> ToolOutput {
 }
 
 impl Lines {
-    /// The last line that was taken, counted from 1.
+    /// Returns the number of the last line of the result, from 1.
     fn last(&self, range: Range) -> usize {
         range.offset + self.taken - 1
     }
 
-    /// Says which lines are missing and how to get them.
+    /// Describes the missing lines and how to get them.
     fn left_out(&self, range: Range) -> Option<String> {
         let (first, last) = (range.offset, self.last(range));
         let next = last + 1;
@@ -142,7 +142,7 @@ impl Lines {
         (self.seen > last).then(|| format!("Lines {first}-{last}{of} are shown. Read on with offset={next}."))
     }
 
-    /// The caps as details tell them; a limit of the call is no cap.
+    /// Returns the truncation for the details. A limit given in the call does not count.
     fn capped(&self, size: u64, range: Range) -> Capped {
         let is_own_cap = range.limit.is_none_or(|limit| limit > MAX_LINES);
         let by_lines = is_own_cap && self.taken == MAX_LINES && self.seen > self.last(range);

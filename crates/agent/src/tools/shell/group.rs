@@ -6,47 +6,47 @@ use std::fs;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::Child;
 
-/// A process group that does not outlive this value.
+/// A process group that ends when this value is dropped.
 #[derive(Debug)]
 pub struct Group(Option<Pid>);
 
 impl Group {
-    /// Returns the group that `child` leads: it has to be started with a process group of its own.
+    /// Returns the group led by `child`, which must be started in a new process group.
     pub fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Group(id.and_then(Pid::from_raw))
     }
 
-    /// Tells whether a process of the group still runs.
+    /// Returns true if a process of the group is running.
     pub fn is_alive(&self) -> bool {
         self.0.is_some_and(|id| test_kill_process_group(id).is_ok() && has_running(id))
     }
 
-    /// Asks all of its processes to end.
+    /// Sends TERM to all processes.
     pub fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends all of its processes.
+    /// Sends KILL to all processes.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Forgets the group: its id may soon belong to somebody else.
+    /// Releases the group, because its id may be reused.
     pub fn forget(&mut self) {
         self.0 = None;
     }
 
     fn signal(&self, signal: Signal) {
         if let Some(id) = self.0 {
-            // A group that is gone needs no signal.
+            // The group may already be gone.
             kill_process_group(id, signal).ok();
         }
     }
 }
 
-/// Tells whether a group has more than processes that ended and wait for their parent. Where the first process of a
-/// container reaps nobody, those stay for ever.
+/// Returns true if the group has a process that is not a zombie. In a container whose first process reaps no children,
+/// zombies stay forever.
 #[cfg(target_os = "linux")]
 fn has_running(group: Pid) -> bool {
     let Ok(processes) = fs::read_dir("/proc") else { return true };
@@ -60,7 +60,7 @@ fn has_running(group: Pid) -> bool {
     is_running || !is_any_seen
 }
 
-/// Reads `id (name) state parent group ...`; a name may hold anything.
+/// Parses `id (name) state parent group ...`; the name may contain any characters.
 #[cfg(target_os = "linux")]
 fn is_running_in(stat: &str, group: Pid) -> Option<bool> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
@@ -69,7 +69,7 @@ fn is_running_in(stat: &str, group: Pid) -> Option<bool> {
     Some(found == group.as_raw_nonzero().get() && !matches!(state, "Z" | "X"))
 }
 
-/// Elsewhere processes that ended are reaped soon.
+/// On other systems zombies are reaped soon.
 #[cfg(not(target_os = "linux"))]
 fn has_running(_group: Pid) -> bool {
     true

@@ -1,6 +1,6 @@
 use std::fs;
 
-/// Makes a directory with these files: path and content of each.
+/// Creates a directory with these files: path and content.
 pub(in crate::tools) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (path, content) in files {
@@ -11,7 +11,7 @@ pub(in crate::tools) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-/// Makes a directory with one below it that nobody can look into, because its path is too long.
+/// Creates a directory with a subdirectory that cannot be opened, because its path is too long.
 pub(in crate::tools) fn too_deep() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let name = "n".repeat(250);

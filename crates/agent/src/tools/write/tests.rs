@@ -17,7 +17,7 @@ fn a_new_file_gets_its_directories() {
 }
 
 #[test]
-fn what_is_replaced_is_shown_as_a_diff() {
+fn replaced_text_is_shown_as_a_diff() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("f"), "one\ntwo\n").unwrap();
     let output = run(dir.path(), "f", "one\n2\n");
@@ -26,7 +26,7 @@ fn what_is_replaced_is_shown_as_a_diff() {
 }
 
 #[test]
-fn what_is_no_text_is_replaced_without_a_diff() {
+fn binary_content_is_replaced_without_a_diff() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("f"), b"\xFF\xFE\x00").unwrap();
     assert_eq!(run(dir.path(), "f", "x"), ToolOutput::text("Wrote 1 byte to f, which held 3 bytes."));

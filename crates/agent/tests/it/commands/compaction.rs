@@ -9,7 +9,7 @@ use offshoot_agent::settings::Settings;
 use serde_json::{Value as Json, json};
 use session_tree::CompactionSettings;
 
-use super::Desk;
+use super::TestAgent;
 use crate::support::{Reply, Scripted, agent, empty, path, prompt};
 
 fn eager() -> Settings {
@@ -17,7 +17,7 @@ fn eager() -> Settings {
     Settings { compaction, ..Settings::default() }
 }
 
-/// Notes who is told what, in order.
+/// Records the calls of each handler, in order.
 fn noting(names: &[&'static str]) -> (Hooks, Arc<Mutex<Vec<String>>>) {
     let (mut hooks, seen) = (Hooks::new(), Arc::new(Mutex::new(Vec::new())));
     for name in names.iter().copied() {
@@ -33,7 +33,7 @@ fn noting(names: &[&'static str]) -> (Hooks, Arc<Mutex<Vec<String>>>) {
 }
 
 #[tokio::test]
-async fn all_extensions_are_asked_in_order_and_then_told_in_order() {
+async fn all_extensions_are_called_in_order_before_and_after() {
     let (hooks, seen) = noting(&["one", "two"]);
     let replies = ["a", "b", "history", "prefix"].map(Reply::Text);
     let mut agent = agent(empty(), &Scripted::new(replies.to_vec())).with_settings(eager()).with_hooks(hooks);
@@ -51,7 +51,7 @@ async fn all_extensions_are_asked_in_order_and_then_told_in_order() {
 }
 
 #[tokio::test]
-async fn an_extension_that_throws_leaves_the_usual_compaction() {
+async fn an_extension_that_throws_leaves_the_default_compaction() {
     let mut hooks = Hooks::new();
     hooks.on("broken", "session_before_compact", |_, _| Box::pin(async { Err("oops".into()) }));
     let replies = ["a", "b", "history", "prefix"].map(Reply::Text);
@@ -68,17 +68,17 @@ async fn an_extension_that_throws_leaves_the_usual_compaction() {
 
 #[tokio::test]
 async fn an_answer_from_before_a_compaction_does_not_call_for_another_one() {
-    // The kept answer `d` says that the context was nearly full; that was before the compaction.
+    // The kept answer `d` reports a nearly full context, but from before the compaction.
     let full = r#"{"role":"assistant","content":[{"type":"text","text":"yes"}],"api":"a","provider":"prov","model":"mod","usage":{"input":95000,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":95001,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop","timestamp":1735689603000}"#;
     let drawing = format!(
         "a user one\nb<a assistant 1\nc<b user two\n\
          ! {{\"type\":\"message\",\"id\":\"d\",\"parentId\":\"c\",\"timestamp\":\"2025-01-01T00:00:04.000Z\",\"message\":{full}}}\n\
          e<d compaction keep=c what was said"
     );
-    let mut desk = Desk::draw(&drawing, vec![Reply::Text("three")]);
-    desk.agent.prompt(prompt("more"), &Cancel::new()).await.unwrap();
-    assert_eq!(desk.model.requests().len(), 1, "only the prompt was asked");
-    assert!(desk.model.asked(0)[0].contains("what was said"));
+    let mut test = TestAgent::draw(&drawing, vec![Reply::Text("three")]);
+    test.agent.prompt(prompt("more"), &Cancel::new()).await.unwrap();
+    assert_eq!(test.model.requests().len(), 1, "only the prompt was asked");
+    assert!(test.model.asked(0)[0].contains("what was said"));
 }
 
 #[tokio::test]

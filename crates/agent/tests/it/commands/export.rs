@@ -1,9 +1,9 @@
-//! Exports: parts of the session as files of their own.
+//! Exports: parts of the session as new files.
 
 use offshoot_agent::command::{ExportRequest, ExportScope};
 use serde_json::json;
 
-use super::{Desk, ids, open, options};
+use super::{TestAgent, ids, open, options};
 
 const TREE: &str = "
     a user Build a CLI
@@ -15,31 +15,31 @@ const TREE: &str = "
 
 #[test]
 fn a_branch_a_path_or_a_subtree_become_a_file() {
-    let desk = Desk::draw(TREE, vec![]);
+    let test = TestAgent::draw(TREE, vec![]);
     for (scope, expected) in [
         (ExportScope::Branch, vec!["a", "b", "c", "d"]),
         (ExportScope::Path, vec!["a", "b", "c"]),
         (ExportScope::Subtree, vec!["c", "d"]),
     ] {
-        let file = desk.dir.path().join(format!("{scope:?}.jsonl"));
+        let file = test.dir.path().join(format!("{scope:?}.jsonl"));
         let request = ExportRequest { entry: "c".into(), scope, file: file.clone() };
-        let export = desk.agent.plan_export(&request).unwrap();
-        desk.agent.export_branch(&export, options()).unwrap();
+        let export = test.agent.plan_export(&request).unwrap();
+        test.agent.export_branch(&export, options()).unwrap();
         let made = open(&file);
         assert_eq!(ids(&made), expected);
-        assert_eq!(made.header().parent_session().unwrap(), desk.file().to_string_lossy());
+        assert_eq!(made.header().parent_session().unwrap(), test.file().to_string_lossy());
     }
-    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+    assert_eq!(test.appended(TREE), [json!(null); 0]);
 }
 
 #[test]
 fn a_file_that_is_there_is_never_replaced() {
-    let desk = Desk::draw(TREE, vec![]);
-    let file = desk.dir.path().join("there");
+    let test = TestAgent::draw(TREE, vec![]);
+    let file = test.dir.path().join("there");
     let request = ExportRequest { entry: "c".into(), file: file.clone(), ..ExportRequest::default() };
-    let export = desk.agent.plan_export(&request).unwrap();
+    let export = test.agent.plan_export(&request).unwrap();
     std::fs::write(&file, "mine").unwrap();
-    assert!(desk.agent.plan_export(&request).is_err());
-    assert!(desk.agent.export_branch(&export, options()).is_err());
+    assert!(test.agent.plan_export(&request).is_err());
+    assert!(test.agent.export_branch(&export, options()).is_err());
     assert_eq!(std::fs::read(file).unwrap(), b"mine");
 }

@@ -4,7 +4,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::LabelRequest;
 use serde_json::json;
 
-use super::Desk;
+use super::TestAgent;
 
 const TALK: &str = "
     a user Build a CLI
@@ -18,52 +18,52 @@ fn label(target: Option<&str>, label: Option<&str>) -> LabelRequest {
 }
 
 #[tokio::test]
-async fn a_label_goes_onto_the_last_answer_and_extensions_hear_of_it() {
-    let mut desk = Desk::at(TALK, "c", vec![]);
-    let plan = desk.agent.plan_label(&label(None, Some(" good "))).unwrap();
-    desk.agent.label(&plan, &Cancel::new()).await.unwrap();
+async fn a_label_is_set_on_the_last_answer_and_reported() {
+    let mut test = TestAgent::at(TALK, "c", vec![]);
+    let plan = test.agent.plan_label(&label(None, Some(" good "))).unwrap();
+    test.agent.label(&plan, &Cancel::new()).await.unwrap();
     let expected = json!({"type": "session_label", "targetId": "b", "label": "good", "previous": null});
-    assert_eq!(desk.event("session_label"), expected);
-    let [entry] = &desk.appended(TALK)[..] else { panic!("one entry") };
+    assert_eq!(test.event("session_label"), expected);
+    let [entry] = &test.appended(TALK)[..] else { panic!("one entry") };
     assert_eq!((&entry["targetId"], &entry["label"]), (&json!("b"), &json!("good")));
 
-    let plan = desk.agent.plan_label(&label(Some("@good"), None)).unwrap();
-    desk.agent.label(&plan, &Cancel::new()).await.unwrap();
+    let plan = test.agent.plan_label(&label(Some("@good"), None)).unwrap();
+    test.agent.label(&plan, &Cancel::new()).await.unwrap();
     let expected = json!({"type": "session_label", "targetId": "b", "label": null, "previous": "good"});
-    assert_eq!(desk.event("session_label"), expected);
+    assert_eq!(test.event("session_label"), expected);
 }
 
 #[tokio::test]
 async fn a_label_that_is_there_is_not_written_again() {
-    let mut desk = Desk::draw(TALK, vec![]);
-    let plan = desk.agent.plan_label(&label(Some("leaf"), Some("  "))).unwrap();
-    assert_eq!(desk.agent.label(&plan, &Cancel::new()).await.unwrap(), None);
-    assert!(desk.events().is_empty() && desk.appended(TALK).is_empty());
+    let mut test = TestAgent::draw(TALK, vec![]);
+    let plan = test.agent.plan_label(&label(Some("leaf"), Some("  "))).unwrap();
+    assert_eq!(test.agent.label(&plan, &Cancel::new()).await.unwrap(), None);
+    assert!(test.events().is_empty() && test.appended(TALK).is_empty());
 }
 
 #[tokio::test]
-async fn where_nothing_was_said_nothing_can_be_labelled() {
-    let desk = Desk::draw("", vec![]);
-    let error = desk.agent.plan_label(&label(None, Some("x"))).unwrap_err();
+async fn an_empty_session_has_nothing_to_label() {
+    let test = TestAgent::draw("", vec![]);
+    let error = test.agent.plan_label(&label(None, Some("x"))).unwrap_err();
     assert_eq!(error.to_string(), "there is nothing to label yet");
-    assert!(desk.agent.plan_push("x").is_err());
+    assert!(test.agent.plan_push("x").is_err());
 }
 
 #[tokio::test]
 async fn a_session_gets_a_name_and_loses_it() {
-    let mut desk = Desk::draw(TALK, vec![]);
-    let plan = desk.agent.plan_name(Some(" Greeter\nCLI "));
+    let mut test = TestAgent::draw(TALK, vec![]);
+    let plan = test.agent.plan_name(Some(" Greeter\nCLI "));
     assert_eq!(plan.name.as_deref(), Some("Greeter CLI"));
-    desk.agent.name_session(&plan, &Cancel::new()).await.unwrap();
+    test.agent.name_session(&plan, &Cancel::new()).await.unwrap();
     assert_eq!(
-        desk.event("session_info_changed"),
+        test.event("session_info_changed"),
         json!({"type": "session_info_changed", "name": "Greeter CLI"})
     );
-    assert_eq!(desk.agent.session().name(), Some("Greeter CLI"));
-    let again = desk.agent.plan_name(Some("Greeter CLI"));
-    assert_eq!(desk.agent.name_session(&again, &Cancel::new()).await.unwrap(), None);
-    let plan = desk.agent.plan_name(None);
-    desk.agent.name_session(&plan, &Cancel::new()).await.unwrap();
-    assert_eq!(desk.agent.session().name(), None);
-    assert_eq!(desk.appended(TALK).len(), 2);
+    assert_eq!(test.agent.session().name(), Some("Greeter CLI"));
+    let again = test.agent.plan_name(Some("Greeter CLI"));
+    assert_eq!(test.agent.name_session(&again, &Cancel::new()).await.unwrap(), None);
+    let plan = test.agent.plan_name(None);
+    test.agent.name_session(&plan, &Cancel::new()).await.unwrap();
+    assert_eq!(test.agent.session().name(), None);
+    assert_eq!(test.appended(TALK).len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Merges: what the model is asked, what the draft says, and what is written only after review.
+//! Merges: the request to the model, the draft, and the entry written after the review.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use session_tree::merge::{Conflict, MergeOutcome};
 use session_tree::{Message, Session};
 use testkit::drawing::session_text;
 
-use super::{Desk, answering, options, refusing};
+use super::{TestAgent, answering, options, refusing};
 use crate::support::{Reply, refused};
 
 /// Two branches below `b`; the leaf is at `f`.
@@ -27,7 +27,7 @@ const TREE: &str = "
     f<e assistant goroutines it is
 ";
 
-const TOLD: &str = "## Goal\nchannels\n\n## Conflicts with the current branch\n\
+const SUMMARY: &str = "## Goal\nchannels\n\n## Conflicts with the current branch\n\
     - concurrency | here: goroutines | there: channels\n\n## Not applied here\n- (none)";
 
 fn merge(branch: &str, with: MergeWith) -> MergeBranchRequest {
@@ -43,24 +43,24 @@ async fn drafted(agent: &Agent, request: &MergeBranchRequest) -> MergeDraft {
     agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap()
 }
 
-async fn written(desk: &mut Desk, draft: &MergeDraft) -> MergedBranch {
-    desk.agent.merge(draft, &Cancel::new()).await.unwrap().done().unwrap()
+async fn written(test: &mut TestAgent, draft: &MergeDraft) -> MergedBranch {
+    test.agent.merge(draft, &Cancel::new()).await.unwrap().done().unwrap()
 }
 
 #[tokio::test]
 async fn a_model_is_asked_with_both_sides_and_its_text_is_only_a_draft() {
-    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
+    let mut test = TestAgent::draw(TREE, vec![Reply::Text(SUMMARY)]);
     let request = merge("d", MergeWith::Summary { focus: Some("speed".into()) });
-    let draft = drafted(&desk.agent, &request).await;
-    assert_eq!(desk.appended(TREE), [json!(null); 0], "a draft is not written");
-    assert_eq!(draft.text(), TOLD);
+    let draft = drafted(&test.agent, &request).await;
+    assert_eq!(test.appended(TREE), [json!(null); 0], "a draft is not written");
+    assert_eq!(draft.text(), SUMMARY);
     let conflict =
         Conflict { topic: "concurrency".into(), ours: "goroutines".into(), theirs: "channels".into() };
     assert_eq!(draft.conflicts(), [conflict]);
     let content = &draft.merge().unwrap().content;
     assert!(content.usage.is_some() && !content.reviewed);
 
-    let asked = &desk.model.requests()[0];
+    let asked = &test.model.requests()[0];
     assert!(asked.tools.is_empty());
     let text = asked.messages[0].text().into_owned();
     insta::assert_snapshot!("merge_prompt", text);
@@ -73,11 +73,11 @@ async fn a_model_is_asked_with_both_sides_and_its_text_is_only_a_draft() {
     );
     assert!(text.ends_with("\n\nAdditional focus: speed"), "{text}");
 
-    let MergedBranch::Appended { entry, .. } = written(&mut desk, &draft).await else { panic!("appended") };
-    let [written] = &desk.appended(TREE)[..] else { panic!("one entry") };
+    let MergedBranch::Appended { entry, .. } = written(&mut test, &draft).await else { panic!("appended") };
+    let [written] = &test.appended(TREE)[..] else { panic!("one entry") };
     assert_eq!(written["id"], entry.as_str());
     let expected = json!({
-        "type": "branch_summary", "id": entry.as_str(), "parentId": "f", "fromId": "d", "summary": TOLD,
+        "type": "branch_summary", "id": entry.as_str(), "parentId": "f", "fromId": "d", "summary": SUMMARY,
         "details": {
             "readFiles": [], "modifiedFiles": [],
             "merge": {
@@ -91,14 +91,14 @@ async fn a_model_is_asked_with_both_sides_and_its_text_is_only_a_draft() {
     });
     assert_eq!(*written, expected);
     assert_eq!(written["usage"]["totalTokens"], 15);
-    assert!(desk.context().last().unwrap().contains("here: goroutines"));
+    assert!(test.context().last().unwrap().contains("here: goroutines"));
 }
 
 #[tokio::test]
-async fn extensions_hear_what_is_merged_and_what_was_written() {
-    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
-    let draft = drafted(&desk.agent, &merge("d", summary())).await;
-    let before = desk.event("session_before_merge");
+async fn extensions_receive_the_merge_before_and_after() {
+    let mut test = TestAgent::draw(TREE, vec![Reply::Text(SUMMARY)]);
+    let draft = drafted(&test.agent, &merge("d", summary())).await;
+    let before = test.event("session_before_merge");
     let ids = |key: &str| -> Vec<String> {
         let entries = before["preparation"][key].as_array().unwrap();
         entries.iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
@@ -110,91 +110,92 @@ async fn extensions_hear_what_is_merged_and_what_was_written() {
     let preparation = &before["preparation"];
     let got = (&preparation["baseId"], &preparation["sourceLeafId"], &preparation["mode"]);
     assert_eq!(got, (&json!("b"), &json!("d"), &json!("summary")));
-    written(&mut desk, &draft).await;
-    let after = desk.event("session_merge");
+    written(&mut test, &draft).await;
+    let after = test.event("session_merge");
     assert_eq!(after["entry"]["parentId"], "f");
-    assert_eq!(desk.events(), ["session_before_merge", "session_merge"]);
+    assert_eq!(test.events(), ["session_before_merge", "session_merge"]);
 }
 
 #[tokio::test]
-async fn what_a_person_changes_in_review_is_what_counts() {
-    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
-    let mut draft = drafted(&desk.agent, &merge("d", summary())).await;
+async fn the_reviewed_text_is_written() {
+    let mut test = TestAgent::draw(TREE, vec![Reply::Text(SUMMARY)]);
+    let mut draft = drafted(&test.agent, &merge("d", summary())).await;
     draft.review(Some("Channels were faster.".into()));
     assert!(draft.conflicts().is_empty());
-    written(&mut desk, &draft).await;
-    let [entry] = &desk.appended(TREE)[..] else { panic!("one entry") };
+    written(&mut test, &draft).await;
+    let [entry] = &test.appended(TREE)[..] else { panic!("one entry") };
     assert_eq!(entry["summary"], "Channels were faster.");
     assert_eq!(entry["details"]["merge"]["reviewed"], true);
 
-    // A blank text would leave no trace.
-    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
-    let mut draft = drafted(&desk.agent, &merge("d", summary())).await;
+    // A blank text is refused.
+    let mut test = TestAgent::draw(TREE, vec![Reply::Text(SUMMARY)]);
+    let mut draft = drafted(&test.agent, &merge("d", summary())).await;
     draft.review(Some("  ".into()));
-    desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
-    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+    test.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
+    assert_eq!(test.appended(TREE), [json!(null); 0]);
 }
 
 #[tokio::test]
-async fn a_digest_and_own_words_ask_no_model() {
-    let mut desk = Desk::draw(TREE, vec![]);
-    let draft = drafted(&desk.agent, &merge("d", MergeWith::Digest)).await;
+async fn a_digest_and_a_given_text_need_no_model() {
+    let mut test = TestAgent::draw(TREE, vec![]);
+    let draft = drafted(&test.agent, &merge("d", MergeWith::Digest)).await;
     assert!(
         draft.text().contains("User: Use channels") && draft.text().contains("Assistant: channels it is")
     );
-    written(&mut desk, &draft).await;
-    assert_eq!(desk.appended(TREE)[0]["details"]["merge"]["mode"], "digest");
+    written(&mut test, &draft).await;
+    assert_eq!(test.appended(TREE)[0]["details"]["merge"]["mode"], "digest");
 
-    let mut desk = Desk::draw(TREE, vec![]);
+    let mut test = TestAgent::draw(TREE, vec![]);
     let request =
         MergeBranchRequest { note: Some("why".into()), ..merge("d", MergeWith::Text("fast".into())) };
-    let draft = drafted(&desk.agent, &request).await;
-    written(&mut desk, &draft).await;
-    let entry = &desk.appended(TREE)[0];
+    let draft = drafted(&test.agent, &request).await;
+    written(&mut test, &draft).await;
+    let entry = &test.appended(TREE)[0];
     let details = &entry["details"]["merge"];
     assert_eq!(
         (&entry["summary"], &details["mode"], &details["note"]),
         (&json!("fast"), &json!("text"), &json!("why"))
     );
-    assert!(desk.model.requests().is_empty());
+    assert!(test.model.requests().is_empty());
 }
 
 #[tokio::test]
-async fn a_branch_that_goes_on_from_here_moves_the_leaf_and_asks_no_model() {
-    let mut desk = Desk::at(TREE, "b", vec![Reply::Text(TOLD)]);
-    let draft = drafted(&desk.agent, &merge("d", summary())).await;
-    desk.agent.session().branch("f").unwrap();
-    desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
-    assert_eq!(desk.leaf().as_deref(), Some("f"), "the leaf is elsewhere now");
-    desk.agent.session().branch("b").unwrap();
-    let done = written(&mut desk, &draft).await;
+async fn a_branch_that_continues_the_leaf_is_fast_forwarded() {
+    let mut test = TestAgent::at(TREE, "b", vec![Reply::Text(SUMMARY)]);
+    let draft = drafted(&test.agent, &merge("d", summary())).await;
+    test.agent.session().branch("f").unwrap();
+    test.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
+    assert_eq!(test.leaf().as_deref(), Some("f"), "the leaf is elsewhere now");
+    test.agent.session().branch("b").unwrap();
+    let done = written(&mut test, &draft).await;
     assert!(matches!(done, MergedBranch::FastForwarded(result) if result.moved));
-    assert_eq!((desk.leaf().as_deref(), desk.appended(TREE).len()), (Some("d"), 0));
-    assert_eq!(desk.events(), ["session_before_tree", "session_tree", "session_tree_end"]);
+    assert_eq!((test.leaf().as_deref(), test.appended(TREE).len()), (Some("d"), 0));
+    assert_eq!(test.events(), ["session_before_tree", "session_tree", "session_tree_end"]);
 
     let request = MergeBranchRequest { no_fast_forward: true, ..merge("d", summary()) };
-    desk.agent.session().branch("b").unwrap();
-    let draft = drafted(&desk.agent, &request).await;
-    assert!(matches!(written(&mut desk, &draft).await, MergedBranch::Appended { .. }));
-    assert_eq!(desk.model.requests().len(), 1);
+    test.agent.session().branch("b").unwrap();
+    let draft = drafted(&test.agent, &request).await;
+    assert!(matches!(written(&mut test, &draft).await, MergedBranch::Appended { .. }));
+    assert_eq!(test.model.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn what_is_here_already_is_not_merged_again_and_only_what_is_new_is_told() {
-    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD), Reply::Text("more"), Reply::Text(TOLD)]);
-    let draft = drafted(&desk.agent, &merge("b", summary())).await;
-    assert_eq!(written(&mut desk, &draft).await, MergedBranch::UpToDate);
-    let draft = drafted(&desk.agent, &merge("d", summary())).await;
-    written(&mut desk, &draft).await;
-    let merged = desk.leaf().unwrap();
-    let again = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
+async fn a_second_merge_contains_only_new_entries() {
+    let mut test =
+        TestAgent::draw(TREE, vec![Reply::Text(SUMMARY), Reply::Text("more"), Reply::Text(SUMMARY)]);
+    let draft = drafted(&test.agent, &merge("b", summary())).await;
+    assert_eq!(written(&mut test, &draft).await, MergedBranch::UpToDate);
+    let draft = drafted(&test.agent, &merge("d", summary())).await;
+    written(&mut test, &draft).await;
+    let merged = test.leaf().unwrap();
+    let again = test.agent.plan_merge(None, &merge("d", summary())).unwrap();
     assert!(matches!(again.plan.outcome, MergeOutcome::UpToDate));
-    desk.agent.session().branch("d").unwrap();
-    desk.agent.prompt(crate::support::prompt("And threads?"), &Cancel::new()).await.unwrap();
-    let tip = desk.leaf().unwrap();
-    desk.agent.session().branch(&merged).unwrap();
-    drafted(&desk.agent, &merge(&tip, summary())).await;
-    let asked = desk.model.asked(2).remove(0);
+    test.agent.session().branch("d").unwrap();
+    test.agent.prompt(crate::support::prompt("And threads?"), &Cancel::new()).await.unwrap();
+    let tip = test.leaf().unwrap();
+    test.agent.session().branch(&merged).unwrap();
+    drafted(&test.agent, &merge(&tip, summary())).await;
+    let asked = test.model.asked(2).remove(0);
     assert!(
         asked.starts_with("user: <conversation>\n[User]: And threads?\n\n[Assistant]: more\n</conversation>"),
         "{asked}"
@@ -202,47 +203,47 @@ async fn what_is_here_already_is_not_merged_again_and_only_what_is_new_is_told()
 }
 
 #[tokio::test]
-async fn a_merge_that_fails_is_stopped_or_not_wanted_changes_nothing() {
+async fn a_failed_or_cancelled_merge_changes_nothing() {
     for reply in [Reply::Fails("half", refused()), Reply::Cut(" "), Reply::Text(" ")] {
-        let desk = Desk::draw(TREE, vec![reply]);
-        let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
-        let error = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap_err();
+        let test = TestAgent::draw(TREE, vec![reply]);
+        let planned = test.agent.plan_merge(None, &merge("d", summary())).unwrap();
+        let error = test.agent.draft_merge(planned, &Cancel::new()).await.unwrap_err();
         assert!(error.to_string().starts_with("Merge failed: "), "{error}");
-        assert_eq!((desk.appended(TREE).len(), desk.leaf().as_deref()), (0, Some("f")));
+        assert_eq!((test.appended(TREE).len(), test.leaf().as_deref()), (0, Some("f")));
     }
-    let desk = Desk::draw(TREE, vec![Reply::Hangs("## Go")]);
-    let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
+    let test = TestAgent::draw(TREE, vec![Reply::Hangs("## Go")]);
+    let planned = test.agent.plan_merge(None, &merge("d", summary())).unwrap();
     let cancel = Cancel::new();
     let stop = cancel.clone();
     let stopper = tokio::spawn(async move { stop.cancel() });
-    let done = desk.agent.draft_merge(planned, &cancel).await.unwrap();
+    let done = test.agent.draft_merge(planned, &cancel).await.unwrap();
     stopper.await.unwrap();
     assert_eq!(done.cancelled_by(), Some(&CancelledBy::User));
 
-    let desk = Desk::with_hooks(TREE, vec![], refusing("session_before_merge"));
-    let planned = desk.agent.plan_merge(None, &merge("d", summary())).unwrap();
-    let done = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap();
+    let test = TestAgent::with_hooks(TREE, vec![], refusing("session_before_merge"));
+    let planned = test.agent.plan_merge(None, &merge("d", summary())).unwrap();
+    let done = test.agent.draft_merge(planned, &Cancel::new()).await.unwrap();
     assert_eq!(done.cancelled_by(), Some(&CancelledBy::Hook("guard".into())));
-    assert!(desk.model.requests().is_empty());
-    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+    assert!(test.model.requests().is_empty());
+    assert_eq!(test.appended(TREE), [json!(null); 0]);
 
-    // A draft that was made at another place is not written.
-    let mut desk = Desk::draw(TREE, vec![]);
-    let draft = drafted(&desk.agent, &merge("d", MergeWith::Text("x".into()))).await;
-    desk.agent.session().branch("b").unwrap();
-    desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
+    // A draft made at another position is refused.
+    let mut test = TestAgent::draw(TREE, vec![]);
+    let draft = drafted(&test.agent, &merge("d", MergeWith::Text("x".into()))).await;
+    test.agent.session().branch("b").unwrap();
+    test.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
     let stopped = Cancel::new();
     stopped.cancel();
-    desk.agent.session().branch("f").unwrap();
-    let done = desk.agent.merge(&draft, &stopped).await.unwrap();
+    test.agent.session().branch("f").unwrap();
+    let done = test.agent.merge(&draft, &stopped).await.unwrap();
     assert_eq!(done, Applied::Cancelled(CancelledBy::User));
-    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+    assert_eq!(test.appended(TREE), [json!(null); 0]);
 }
 
 #[tokio::test]
 async fn without_a_model_only_a_summary_is_refused() {
-    let desk = Desk::draw(TREE, vec![]);
-    let agent = Agent::new(options().open(desk.file()).unwrap(), "/w");
+    let test = TestAgent::draw(TREE, vec![]);
+    let agent = Agent::new(options().open(test.file()).unwrap(), "/w");
     let planned = agent.plan_merge(None, &merge("d", summary())).unwrap();
     assert_eq!(planned.text(), "", "a plan shows no text that would not be written");
     let error = agent.draft_merge(planned, &Cancel::new()).await.unwrap_err();
@@ -251,52 +252,52 @@ async fn without_a_model_only_a_summary_is_refused() {
 }
 
 #[tokio::test]
-async fn an_extension_may_bring_text_conflicts_and_entries() {
+async fn an_extension_may_supply_text_conflicts_and_entries() {
     let answer = json!({
         "summary": {"summary": "by me", "usage": {"input": 1}},
         "conflicts": [{"topic": "t", "ours": "o", "theirs": "h"}],
         "extraEntries": [{"type": "custom_message", "customType": "x", "content": "note", "display": true}],
     });
-    let mut desk = Desk::with_hooks(TREE, vec![], answering("session_before_merge", answer));
-    let draft = drafted(&desk.agent, &merge("d", summary())).await;
+    let mut test = TestAgent::with_hooks(TREE, vec![], answering("session_before_merge", answer));
+    let draft = drafted(&test.agent, &merge("d", summary())).await;
     assert_eq!(draft.text(), "by me");
-    let MergedBranch::Appended { extra, .. } = written(&mut desk, &draft).await else { panic!("appended") };
+    let MergedBranch::Appended { extra, .. } = written(&mut test, &draft).await else { panic!("appended") };
     assert_eq!(extra.len(), 1);
-    let [entry, more] = &desk.appended(TREE)[..] else { panic!("two entries") };
+    let [entry, more] = &test.appended(TREE)[..] else { panic!("two entries") };
     assert_eq!((&entry["fromHook"], &entry["usage"]), (&json!(true), &json!({"input": 1})));
     assert_eq!(entry["details"]["merge"]["conflicts"], json!([{"topic": "t", "ours": "o", "theirs": "h"}]));
     assert_eq!((&more["content"], &more["parentId"]), (&json!("note"), &entry["id"]));
-    assert!(desk.model.requests().is_empty());
-    assert_eq!(desk.event("session_merge")["fromExtension"], true);
+    assert!(test.model.requests().is_empty());
+    assert_eq!(test.event("session_merge")["fromExtension"], true);
 }
 
 #[tokio::test]
 async fn an_undo_takes_a_merge_back() {
-    let mut desk = Desk::draw(TREE, vec![]);
-    let draft = drafted(&desk.agent, &merge("d", MergeWith::Text("x".into()))).await;
-    written(&mut desk, &draft).await;
-    let undo = desk.agent.plan_undo().unwrap();
-    desk.agent.go(undo, &Cancel::new()).await.unwrap();
-    assert_eq!(desk.leaf().as_deref(), Some("f"));
+    let mut test = TestAgent::draw(TREE, vec![]);
+    let draft = drafted(&test.agent, &merge("d", MergeWith::Text("x".into()))).await;
+    written(&mut test, &draft).await;
+    let undo = test.agent.plan_undo().unwrap();
+    test.agent.go(undo, &Cancel::new()).await.unwrap();
+    assert_eq!(test.leaf().as_deref(), Some("f"));
 }
 
 #[tokio::test]
-async fn a_text_that_takes_half_of_the_room_has_to_be_shorter() {
-    let mut desk = Desk::draw(TREE, vec![]);
+async fn a_text_of_more_than_half_of_the_free_context_is_refused() {
+    let mut test = TestAgent::draw(TREE, vec![]);
     let text = "word ".repeat(45_000);
-    let draft = drafted(&desk.agent, &merge("d", MergeWith::Text(text))).await;
-    let error = desk.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
+    let draft = drafted(&test.agent, &merge("d", MergeWith::Text(text))).await;
+    let error = test.agent.merge(&draft, &Cancel::new()).await.unwrap_err();
     assert!(matches!(error, AgentError::MergeTooLong { tokens, allowed } if tokens > allowed), "{error}");
-    assert_eq!(desk.appended(TREE), [json!(null); 0]);
+    assert_eq!(test.appended(TREE), [json!(null); 0]);
 
-    // A digest drops its oldest turns by itself.
+    // A digest drops its oldest turns instead.
     let long = "word ".repeat(25_000);
     let drawing =
         format!("a user A\nb<a user B\nc<b assistant {long}\nd<c user C\ne<d assistant {long}\nf<a user D");
-    let mut desk = Desk::draw(&drawing, vec![]);
-    let draft = drafted(&desk.agent, &merge("e", MergeWith::Digest)).await;
+    let mut test = TestAgent::draw(&drawing, vec![]);
+    let draft = drafted(&test.agent, &merge("e", MergeWith::Digest)).await;
     assert_eq!(draft.merge().unwrap().omitted_turns, 1);
-    written(&mut desk, &draft).await;
+    written(&mut test, &draft).await;
 }
 
 #[tokio::test]
@@ -304,12 +305,12 @@ async fn another_session_can_be_merged() {
     let text = String::from_utf8(session_text("x user elsewhere\ny<x assistant done")).unwrap();
     let text = text.replace("\"ses\"", "\"other\"");
     let other = SharedSession::new(Session::from_bytes(text.into_bytes()).unwrap());
-    let mut desk = Desk::draw(TREE, vec![Reply::Text(TOLD)]);
-    let planned = desk.agent.plan_merge(Some(&other), &merge("y", summary())).unwrap();
-    let draft = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
-    assert!(desk.model.asked(0)[0].contains("[User]: elsewhere"));
-    written(&mut desk, &draft).await;
-    let details = &desk.appended(TREE)[0]["details"]["merge"];
+    let mut test = TestAgent::draw(TREE, vec![Reply::Text(SUMMARY)]);
+    let planned = test.agent.plan_merge(Some(&other), &merge("y", summary())).unwrap();
+    let draft = test.agent.draft_merge(planned, &Cancel::new()).await.unwrap().done().unwrap();
+    assert!(test.model.asked(0)[0].contains("[User]: elsewhere"));
+    written(&mut test, &draft).await;
+    let details = &test.appended(TREE)[0]["details"]["merge"];
     assert_eq!((&details["sourceSession"]["id"], &details["baseId"]), (&json!("other"), &json!(null)));
 }
 
@@ -346,7 +347,7 @@ async fn files_that_both_branches_changed_are_listed_and_never_touched() {
     let list = "<contested-files>\nboth\n</contested-files>";
     assert!(model.asked(0)[0].contains(list), "{}", model.asked(0)[0]);
     assert!(draft.text().contains(list) && draft.text().contains("<modified-files>"), "{}", draft.text());
-    // The plan of a digest has its text before anybody is asked: what is shown is what is written.
+    // The plan of a digest already has its text: the shown text is the written one.
     let digest = agent.plan_merge(None, &merge(&tip, MergeWith::Digest)).unwrap();
     assert!(digest.text().contains(list), "{}", digest.text());
     assert_eq!(drafted(&agent, &merge(&tip, MergeWith::Digest)).await.text(), digest.text());
@@ -357,12 +358,12 @@ async fn files_that_both_branches_changed_are_listed_and_never_touched() {
 
 #[tokio::test]
 async fn the_text_that_was_shown_is_the_text_that_is_written() {
-    let mut desk = Desk::draw(TREE, vec![]);
-    let mut draft = drafted(&desk.agent, &merge("d", MergeWith::Digest)).await;
+    let mut test = TestAgent::draw(TREE, vec![]);
+    let mut draft = drafted(&test.agent, &merge("d", MergeWith::Digest)).await;
     let shown = draft.text().to_owned();
     draft.review(None);
-    written(&mut desk, &draft).await;
-    let entry = &desk.appended(TREE)[0];
+    written(&mut test, &draft).await;
+    let entry = &test.appended(TREE)[0];
     assert_eq!((&entry["summary"], &entry["details"]["merge"]["reviewed"]), (&json!(shown), &json!(true)));
 }
 

@@ -1,5 +1,5 @@
-//! The table of events: each is told where it belongs and with all its fields, a handler that fails is reported and
-//! changes nothing, and a gate that says no ends the asking.
+//! The table of events: each event is emitted with all its fields, a failed handler is reported and changes nothing,
+//! and a cancelling handler is the last one called.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ use offshoot_agent::tools::UserCommand;
 use serde_json::{Value as Json, json};
 use session_tree::CompactionSettings;
 
-use super::{Desk, options};
+use super::{TestAgent, options};
 use crate::extensions::{call, with_tool};
 use crate::support::{Reply, Scripted, path};
 
@@ -34,10 +34,10 @@ const TREE: &str = "
     f<e assistant 3
 ";
 
-/// What happens, so that events are told.
-type Scene = for<'d> fn(&'d mut Desk) -> Pin<Box<dyn Future<Output = ()> + 'd>>;
+/// An action that causes events.
+type Scene = for<'d> fn(&'d mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + 'd>>;
 
-/// The scene in which each event happens.
+/// The action that causes each event.
 const SCENES: [(&str, Scene); 42] = [
     ("session_start", start),
     ("resources_discover", start),
@@ -50,7 +50,7 @@ const SCENES: [(&str, Scene); 42] = [
     ("session_fork", fork),
     ("session_before_compact", compact),
     ("session_compact", compact),
-    ("session_compact_failed", compact_in_vain),
+    ("session_compact_failed", compact_and_fail),
     ("session_before_tree", navigate),
     ("session_tree", navigate),
     ("session_tree_end", navigate),
@@ -83,151 +83,151 @@ const SCENES: [(&str, Scene); 42] = [
     ("project_trust", trust),
 ];
 
-/// The events of requests to a provider. The tests of the providers have them.
-const ON_THE_WIRE: [&str; 3] =
+/// The events of HTTP requests, which the tests of the providers cover.
+const HTTP_EVENTS: [&str; 3] =
     ["before_provider_request", "before_provider_headers", "after_provider_response"];
 
 #[test]
 fn every_event_of_the_table_has_a_scene() {
-    let mut known: Vec<&str> = SCENES.iter().map(|(event, _)| *event).chain(ON_THE_WIRE).collect();
+    let mut known: Vec<&str> = SCENES.iter().map(|(event, _)| *event).chain(HTTP_EVENTS).collect();
     let mut all: Vec<&str> = EVENTS.iter().map(|event| event.name).collect();
     known.sort_unstable();
     all.sort_unstable();
     assert_eq!(known, all);
 }
 
-fn start(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
-    Box::pin(async { desk.agent.start(&Cancel::new()).await })
+fn start(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+    Box::pin(async { test.agent.start(&Cancel::new()).await })
 }
 
-fn quit(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
-    Box::pin(async { desk.agent.quit().await })
+fn quit(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+    Box::pin(async { test.agent.quit().await })
 }
 
-fn name(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn name(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        let plan = desk.agent.plan_name(Some("a name"));
-        desk.agent.name_session(&plan, &Cancel::new()).await.unwrap();
+        let plan = test.agent.plan_name(Some("a name"));
+        test.agent.name_session(&plan, &Cancel::new()).await.unwrap();
     })
 }
 
-fn label(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn label(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         let request = LabelRequest { target: Some("b".into()), label: Some("here".into()) };
-        let plan = desk.agent.plan_label(&request).unwrap();
-        desk.agent.label(&plan, &Cancel::new()).await.unwrap();
+        let plan = test.agent.plan_label(&request).unwrap();
+        test.agent.label(&plan, &Cancel::new()).await.unwrap();
     })
 }
 
-fn new(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn new(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        let planned = desk.agent.plan_new(NewRequest::default(), options()).unwrap();
-        desk.agent.replace_session(planned, &Cancel::new()).await.unwrap();
+        let planned = test.agent.plan_new(NewRequest::default(), options()).unwrap();
+        test.agent.replace_session(planned, &Cancel::new()).await.unwrap();
     })
 }
 
-fn fork(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn fork(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        let fork = desk.agent.plan_fork(&ForkRequest::at("e")).unwrap();
-        desk.agent.fork(fork, options(), &Cancel::new()).await.unwrap();
+        let fork = test.agent.plan_fork(&ForkRequest::at("e")).unwrap();
+        test.agent.fork(fork, options(), &Cancel::new()).await.unwrap();
     })
 }
 
-fn compact(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn compact(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        desk.agent.compact(None, &Cancel::new()).await.unwrap();
+        test.agent.compact(None, &Cancel::new()).await.unwrap();
     })
 }
 
-fn compact_in_vain(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn compact_and_fail(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         let stopped = Cancel::new();
         stopped.cancel();
-        desk.agent.compact(None, &stopped).await.unwrap();
+        test.agent.compact(None, &stopped).await.unwrap();
     })
 }
 
-fn navigate(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn navigate(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         let request = NavigateRequest { target: "d".into(), ..NavigateRequest::default() };
-        desk.agent.navigate_tree(&request, &Cancel::new()).await.unwrap();
+        test.agent.navigate_tree(&request, &Cancel::new()).await.unwrap();
     })
 }
 
-fn cherry_pick(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn cherry_pick(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         let what = "d".into();
         let request = CherryPickRequest { what, ..Default::default() };
-        let planned = desk.agent.plan_cherry_pick(None, &request).unwrap();
-        desk.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
+        let planned = test.agent.plan_cherry_pick(None, &request).unwrap();
+        test.agent.cherry_pick(planned, &Cancel::new()).await.unwrap();
     })
 }
 
-fn merge(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn merge(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         let request =
             MergeBranchRequest { branch: "d".into(), with: MergeWith::Digest, ..Default::default() };
-        let planned = desk.agent.plan_merge(None, &request).unwrap();
-        let draft = desk.agent.draft_merge(planned, &Cancel::new()).await.unwrap();
+        let planned = test.agent.plan_merge(None, &request).unwrap();
+        let draft = test.agent.draft_merge(planned, &Cancel::new()).await.unwrap();
         if let Some(draft) = draft.done() {
-            desk.agent.merge(&draft, &Cancel::new()).await.unwrap();
+            test.agent.merge(&draft, &Cancel::new()).await.unwrap();
         }
     })
 }
 
-fn turn(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn turn(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        desk.agent.submit(Submission::typed("four"), &Cancel::new()).await.unwrap();
+        test.agent.submit(Submission::typed("four"), &Cancel::new()).await.unwrap();
     })
 }
 
-fn choose(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn choose(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        desk.agent.choose_model(Scripted::named("another")).unwrap();
-        desk.agent.choose_thinking(ThinkingLevel::High).unwrap();
-        desk.agent.run_queue(&Cancel::new()).await;
+        test.agent.choose_model(Scripted::named("another")).unwrap();
+        test.agent.choose_thinking(ThinkingLevel::High).unwrap();
+        test.agent.run_queue(&Cancel::new()).await;
     })
 }
 
-fn shell(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn shell(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
         let place = ToolPlace::new(".", Cancel::new());
         let command = UserCommand::parse("!true").unwrap();
-        drop(desk.agent.run_command(&command, &place).await);
+        drop(test.agent.run_command(&command, &place).await);
     })
 }
 
-fn trust(desk: &mut Desk) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+fn trust(test: &mut TestAgent) -> Pin<Box<dyn Future<Output = ()> + '_>> {
     Box::pin(async {
-        desk.agent.hooks.project_trust("/w", &Cancel::new()).await;
-        // Failures are told with the next thing that happens.
-        desk.agent.start(&Cancel::new()).await;
+        test.agent.hooks.project_trust("/w", &Cancel::new()).await;
+        // Failures are reported with the next event.
+        test.agent.start(&Cancel::new()).await;
     })
 }
 
-/// A desk where everything of the table can happen.
-fn desk(hooks: Hooks, watcher: Events) -> Desk {
+/// Creates an agent in which every event of the table can happen.
+fn test(hooks: Hooks, watcher: Events) -> TestAgent {
     let replies = vec![call(), Reply::Text("fine"), Reply::Text("a summary"), Reply::Text("another")];
-    let desk = Desk::without_noter(TREE, replies, hooks);
+    let test = TestAgent::without_recorder(TREE, replies, hooks);
     let compaction = CompactionSettings { keep_recent_tokens: 1, ..CompactionSettings::default() };
-    let agent = desk.agent.with_tools(with_tool(|| {})).with_events(watcher);
-    Desk { agent: agent.with_settings(Settings { compaction, ..Settings::default() }), ..desk }
+    let agent = test.agent.with_tools(with_tool(|| {})).with_events(watcher);
+    TestAgent { agent: agent.with_settings(Settings { compaction, ..Settings::default() }), ..test }
 }
 
-/// The replies of compactions are texts, those of turns begin with a call.
-fn skip_call(event: &str, desk: &Desk) {
+/// Compactions need texts as replies; only turns use the call at the start.
+fn skip_call(event: &str, test: &TestAgent) {
     if event.contains("compact") {
-        desk.model.skip(1);
+        test.model.skip(1);
     }
 }
 
-/// What came of a scene: the path, and what the model was asked.
-fn outcome(desk: &Desk) -> (Vec<String>, usize) {
-    (path(&desk.agent.session()), desk.model.requests().len())
+/// Returns the path and the number of requests after a scene.
+fn outcome(test: &TestAgent) -> (Vec<String>, usize) {
+    (path(&test.agent.session()), test.model.requests().len())
 }
 
 #[tokio::test]
-async fn every_event_is_told_where_it_belongs_with_all_its_fields() {
+async fn every_event_is_emitted_with_all_its_fields() {
     for (event, scene) in SCENES {
         let seen: Arc<Mutex<Vec<Json>>> = Arc::default();
         let (mut hooks, into) = (Hooks::new(), seen.clone());
@@ -235,9 +235,9 @@ async fn every_event_is_told_where_it_belongs_with_all_its_fields() {
             into.lock().unwrap().push(payload.clone());
             Box::pin(async { Ok(Json::Null) })
         });
-        let mut desk = desk(hooks, Events::default());
-        skip_call(event, &desk);
-        scene(&mut desk).await;
+        let mut test = test(hooks, Events::default());
+        skip_call(event, &test);
+        scene(&mut test).await;
         let seen = seen.lock().unwrap();
         assert!(!seen.is_empty(), "{event} is not told");
         for payload in &*seen {
@@ -256,11 +256,11 @@ async fn every_event_is_told_where_it_belongs_with_all_its_fields() {
 }
 
 #[tokio::test]
-async fn whoever_fails_is_reported_and_everything_goes_on_as_if_nobody_had_listened() {
-    // Guards that fail let nothing through.
+async fn a_failed_handler_is_reported_and_changes_nothing() {
+    // A failed guard blocks the action.
     let is_guard = |name: &str| events::event(name).unwrap().failure_blocks;
     for (event, scene) in SCENES.iter().filter(|(event, _)| !is_guard(event)) {
-        let mut plain = desk(Hooks::new(), Events::default());
+        let mut plain = test(Hooks::new(), Events::default());
         skip_call(event, &plain);
         scene(&mut plain).await;
 
@@ -273,7 +273,7 @@ async fn whoever_fails_is_reported_and_everything_goes_on_as_if_nobody_had_liste
                 into.lock().unwrap().push((failure.handler.clone(), failure.event.clone()));
             }
         });
-        let mut broken = desk(hooks, watcher);
+        let mut broken = test(hooks, watcher);
         skip_call(event, &broken);
         scene(&mut broken).await;
         assert_eq!(outcome(&broken), outcome(&plain), "{event}");
@@ -287,7 +287,7 @@ async fn whoever_fails_is_reported_and_everything_goes_on_as_if_nobody_had_liste
 }
 
 #[tokio::test]
-async fn a_gate_that_says_no_ends_the_asking_and_nothing_has_changed() {
+async fn a_cancelling_handler_is_the_last_one_and_nothing_changes() {
     let can_be_cancelled = |name: &str| events::event(name).unwrap().can_be_cancelled();
     for (event, scene) in SCENES.iter().filter(|(event, _)| can_be_cancelled(event)) {
         let (mut hooks, asked) = (Hooks::new(), Arc::new(AtomicUsize::new(0)));
@@ -297,15 +297,15 @@ async fn a_gate_that_says_no_ends_the_asking_and_nothing_has_changed() {
             counter.fetch_add(1, Ordering::Relaxed);
             Box::pin(async { Ok(Json::Null) })
         });
-        let mut desk = desk(hooks, Events::default());
-        skip_call(event, &desk);
+        let mut test = test(hooks, Events::default());
+        skip_call(event, &test);
         let before =
-            (desk.bytes(), desk.leaf(), desk.agent.session().file().map(std::path::Path::to_path_buf));
-        scene(&mut desk).await;
+            (test.bytes(), test.leaf(), test.agent.session().file().map(std::path::Path::to_path_buf));
+        scene(&mut test).await;
         let after =
-            (desk.bytes(), desk.leaf(), desk.agent.session().file().map(std::path::Path::to_path_buf));
+            (test.bytes(), test.leaf(), test.agent.session().file().map(std::path::Path::to_path_buf));
         assert_eq!(after, before, "{event}");
         assert_eq!(asked.load(Ordering::Relaxed), 0, "{event}");
-        assert!(desk.model.requests().is_empty(), "{event}");
+        assert!(test.model.requests().is_empty(), "{event}");
     }
 }

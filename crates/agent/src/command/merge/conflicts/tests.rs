@@ -1,6 +1,6 @@
 use super::*;
 
-fn told(text: &str) -> Vec<[String; 3]> {
+fn conflicts(text: &str) -> Vec<[String; 3]> {
     read(text).into_iter().map(|found| [found.topic, found.ours, found.theirs]).collect()
 }
 
@@ -10,7 +10,7 @@ fn items_of_the_section_become_conflicts() {
         - **Concurrency** | here: goroutines | There: channels: buffered\n- the licence\n- (none)\n\n\
         ## Not applied here\n- main.go\n";
     assert_eq!(
-        told(text),
+        conflicts(text),
         [
             ["Concurrency", "goroutines", "channels: buffered"].map(String::from),
             ["the licence", "", ""].map(String::from),
@@ -31,7 +31,7 @@ fn a_text_without_the_section_has_none() {
 }
 
 #[test]
-fn what_a_model_says_without_end_is_cut() {
+fn long_lists_are_cut() {
     let text = format!("## {HEADING}\n{}", format!("- {}\n", "x".repeat(9_000)).repeat(999));
     let found = read(&text);
     assert_eq!((found.len(), found[0].topic.len()), (MAX_CONFLICTS, MAX_CHARS));

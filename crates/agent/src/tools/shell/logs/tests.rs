@@ -3,7 +3,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 
-/// Makes a file of so many bytes that is so many hours old; returns its name.
+/// Creates a file of this size and age.
 fn log(directory: &Path, name: &str, bytes: u64, hours: u64, now: SystemTime) {
     let file = File::create(directory.join(name)).unwrap();
     file.set_len(bytes).unwrap();

@@ -1,6 +1,6 @@
-//! Telling what happens: whoever watches first, then extensions.
+//! Reports what happens: first to subscribers, then to extensions.
 //!
-//! Who stops the work does not keep extensions from hearing of what has happened; they get little time then.
+//! Cancelled work is reported too, but extensions then have little time to handle it.
 
 use std::time::Duration;
 
@@ -16,28 +16,28 @@ use crate::event::{AgentEvent, answer_name};
 use crate::model::{Answer, AnswerEvent, ModelSpec};
 use crate::turn::Outcome;
 
-/// What was said since the work on a prompt began.
+/// The messages appended since the work on a prompt began.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct RunMessages {
     messages: Vec<Message>,
     turns: u32,
-    /// The entry that the answer of the model becomes, once it is asked.
+    /// The entry of the next answer.
     next_answer: Option<EntryId>,
-    /// The answer of the turn that is going on, and the results of its tools.
+    /// The answer of the current turn, followed by the results of its tools.
     answer: Option<(EntryId, Message)>,
     results: Vec<(EntryId, Message)>,
 }
 
-/// How long extensions may take to hear of something, all together, once somebody does not want to wait.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The time that extensions have, all together, to handle events after a cancellation.
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 impl Agent {
-    /// Tells whoever watches, then extensions.
+    /// Emits an event to subscribers, then to extensions.
     pub(super) async fn announce(&self, event: AgentEvent, cancel: &Cancel) {
         self.announce_with(event, |_| {}, cancel).await;
     }
 
-    /// Tells whoever watches, then extensions, who hear more of it.
+    /// Emits an event to subscribers, then to extensions with more fields.
     pub(super) async fn announce_with(
         &self,
         event: AgentEvent,
@@ -50,13 +50,13 @@ impl Agent {
         cancel.unless_cancelled(self.events.room()).await;
         if let Some(mut payload) = payload {
             add(&mut payload);
-            self.tell(name, &payload, cancel).await;
+            self.notify(name, &payload, cancel).await;
         }
     }
 
-    /// Lets extensions hear of something that has happened. They get a signal of their own, which is used when there
-    /// is no more time; none if they were not done by then.
-    pub(super) async fn patiently<T>(
+    /// Runs handlers with a separate cancel token, which is cancelled [`GRACE_PERIOD`] after the work is. Returns
+    /// `None` if they did not finish in time.
+    pub(super) async fn within_grace_period<T>(
         &self,
         work: impl AsyncFnOnce(&Cancel) -> T,
         cancel: &Cancel,
@@ -64,7 +64,7 @@ impl Agent {
         let own = Cancel::new();
         let patience = async {
             cancel.cancelled().await;
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(GRACE_PERIOD).await;
         };
         tokio::select! {
             biased;
@@ -76,72 +76,72 @@ impl Agent {
         }
     }
 
-    /// Tells extensions of something that has happened.
-    pub(crate) async fn tell(&self, event: &str, payload: &Json, cancel: &Cancel) {
-        self.patiently(async |own| self.hooks.tell(event, payload, own).await, cancel).await;
+    /// Reports an event to extensions.
+    pub(crate) async fn notify(&self, event: &str, payload: &Json, cancel: &Cancel) {
+        self.within_grace_period(async |own| self.hooks.notify(event, payload, own).await, cancel).await;
     }
 
-    /// Tells extensions of something that has happened, if one of them listens.
-    pub(crate) async fn tell_of(&self, event: &str, payload: impl FnOnce() -> Json, cancel: &Cancel) {
+    /// Reports an event to extensions if one of them listens.
+    pub(crate) async fn notify_with(&self, event: &str, payload: impl FnOnce() -> Json, cancel: &Cancel) {
         if self.hooks.wants(event) {
             let mut payload = payload();
             payload["type"] = event.into();
-            self.tell(event, &payload, cancel).await;
+            self.notify(event, &payload, cancel).await;
         }
     }
 
-    /// Tells extensions which entries are new, and whoever watches which extensions failed.
-    pub(crate) async fn tell_news(&self, cancel: &Cancel) {
-        let news = self.session.take_news();
+    /// Reports new entries to extensions, and failed extensions to subscribers.
+    pub(crate) async fn notify_new_entries(&self, cancel: &Cancel) {
+        let news = self.session.take_unreported();
         if self.hooks.wants("session_entry") {
             for (node, source) in news {
                 let entry = entry_at_json(&self.session(), node);
                 let payload = json!({"type": "session_entry", "entry": entry, "source": source.name()});
-                self.tell("session_entry", &payload, cancel).await;
+                self.notify("session_entry", &payload, cancel).await;
             }
         }
         self.report_hook_failures();
     }
 
-    /// Tells extensions that the model will not be asked any more for now, with all that was said.
-    pub(super) async fn tell_end_of_run(&mut self, outcome: &Outcome, cancel: &Cancel) {
-        let said = std::mem::take(&mut self.said);
+    /// Reports to extensions that the model has finished, with all messages of the run.
+    pub(super) async fn notify_run_end(&mut self, outcome: &Outcome, cancel: &Cancel) {
+        let run = std::mem::take(&mut self.run_messages);
         let payload = || {
             let mut payload = AgentEvent::AgentEnd(outcome.clone()).to_json();
-            payload["messages"] = messages_json(&said.messages);
+            payload["messages"] = messages_json(&run.messages);
             payload
         };
-        self.tell_of("agent_end", payload, cancel).await;
+        self.notify_with("agent_end", payload, cancel).await;
     }
 
-    /// Tells that work on a prompt is over.
-    pub(super) async fn tell_end_of_work(&mut self, outcome: &Outcome, cancel: &Cancel) {
+    /// Reports that the work on a prompt is over.
+    pub(super) async fn notify_work_end(&mut self, outcome: &Outcome, cancel: &Cancel) {
         self.events.emit(AgentEvent::AgentEnd(outcome.clone()));
         let payload = || json!({"aborted": *outcome == Outcome::Aborted});
-        self.tell_of("agent_settled", payload, cancel).await;
+        self.notify_with("agent_settled", payload, cancel).await;
     }
 
-    /// Tells that the model is asked.
-    pub(super) async fn tell_turn_start(&mut self, cancel: &Cancel) {
-        let (index, time) = (self.said.turns, self.session().now());
+    /// Reports that a request to the model starts.
+    pub(super) async fn notify_turn_start(&mut self, cancel: &Cancel) {
+        let (index, time) = (self.run_messages.turns, self.session().now());
         let entry = self.session().new_id();
-        self.said.turns += 1;
-        self.said.next_answer = Some(entry.clone());
+        self.run_messages.turns += 1;
+        self.run_messages.next_answer = Some(entry.clone());
         self.announce(AgentEvent::TurnStart { index, time, entry }, cancel).await;
     }
 
-    /// Returns the entry of the answer, as long as nobody was told that its turn is over.
+    /// Returns the entry of the answer until the end of its turn is reported.
     pub(super) fn answer_id(&self) -> Option<EntryId> {
-        self.said.answer.as_ref().map(|(id, _)| id.clone())
+        self.run_messages.answer.as_ref().map(|(id, _)| id.clone())
     }
 
-    /// Tells that the model has answered and its tools are done. Tells back whether extensions want it to be asked
-    /// once more.
+    /// Reports that the model has answered and its tools have finished. Returns true if extensions request another
+    /// turn.
     pub(super) async fn end_turn(&mut self, cancel: &Cancel) -> Result<bool> {
-        let Some((answer_id, message)) = self.said.answer.take() else { return Ok(false) };
+        let Some((answer_id, message)) = self.run_messages.answer.take() else { return Ok(false) };
         let (result_ids, results): (Vec<EntryId>, _) =
-            std::mem::take(&mut self.said.results).into_iter().unzip();
-        let index = self.said.turns.saturating_sub(1);
+            std::mem::take(&mut self.run_messages.results).into_iter().unzip();
+        let index = self.run_messages.turns.saturating_sub(1);
         let outcome = outcome_of(&message);
         let event = AgentEvent::TurnEnd { index, message, results };
         let payload = self.hooks.wants("turn_end").then(|| event.to_json());
@@ -152,22 +152,22 @@ impl Agent {
         self.boundary(payload, outcome, cancel).await
     }
 
-    /// Appends a message. Extensions may change what it says, not who says it.
+    /// Appends a message. Extensions may change its content, not its role.
     pub(super) async fn append(&mut self, message: Message, cancel: &Cancel) -> Result<EntryId> {
         let is_answer = message.role() == Role::Assistant;
         if !is_answer {
             let payload = || json!({"message": message.value().to_serde()});
-            self.tell_of("message_start", payload, cancel).await;
+            self.notify_with("message_start", payload, cancel).await;
         }
         let message = self.changed_at_end(message, cancel).await;
         let mut draft = Draft::try_from(&message)?;
-        if let Some(id) = self.said.next_answer.take_if(|_| is_answer) {
+        if let Some(id) = self.run_messages.next_answer.take_if(|_| is_answer) {
             draft = draft.with_id(id);
         }
         let id = self.when_unlocked(cancel, |session| Ok(session.append(&draft)?)).await?;
-        self.said.take(&id, &message);
+        self.run_messages.take(&id, &message);
         self.events.emit(AgentEvent::Message { id: id.clone(), message });
-        self.tell_news(cancel).await;
+        self.notify_new_entries(cancel).await;
         Ok(id)
     }
 
@@ -176,14 +176,15 @@ impl Agent {
             return message;
         }
         let payload = json!({"type": "message_end", "message": message.value().to_serde()});
-        let chained = self.patiently(async |own| self.hooks.chain("message_end", payload, own).await, cancel);
+        let chained =
+            self.within_grace_period(async |own| self.hooks.chain("message_end", payload, own).await, cancel);
         let Some(answer) = chained.await else { return message };
         let changed = Message::from_serialize(&answer["message"]).ok();
         changed.filter(|changed| changed.role() == message.role()).unwrap_or(message)
     }
 
-    /// Tells extensions how an answer grows: the beginning with the message, every part with what is new.
-    pub(super) async fn tell_growth(
+    /// Reports a part of an answer to extensions: the first with the message, the others with the new text.
+    pub(super) async fn notify_answer_part(
         &self,
         answer: &Answer,
         event: &AnswerEvent,
@@ -210,12 +211,12 @@ impl Agent {
             payload
         };
         let name = answer_name(event);
-        let told = async |own: &Cancel| self.hooks.tell_part(name, &part, whole, own).await;
-        self.patiently(told, cancel).await;
+        let told = async |own: &Cancel| self.hooks.notify_part(name, &part, whole, own).await;
+        self.within_grace_period(told, cancel).await;
     }
 }
 
-impl Said {
+impl RunMessages {
     fn take(&mut self, id: &EntryId, message: &Message) {
         self.messages.push(message.clone());
         match message.role() {
