@@ -4,14 +4,18 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use session_tree::{Catalog, Error, Node, Options, Session};
 use sha2::{Digest, Sha256};
 
 use crate::change::quoted;
-use crate::database;
+use crate::database::{self, Databases};
 use crate::env::{Environment, SessionDir};
 use crate::error::{CommandError, Failure};
+use crate::settings::Settings;
+use crate::setup::Setup;
+use crate::trust;
 use crate::ui::Ui;
 
 /// What every command works with.
@@ -22,6 +26,10 @@ pub(crate) struct App {
     /// The environment: directories, clock, terminal.
     pub(crate) env: Environment,
     places: Places,
+    /// The databases that were named.
+    pub(crate) databases: Databases,
+    /// The database for sessions without an address, once it is known.
+    store: OnceLock<Option<PathBuf>>,
 }
 
 /// Where a person wants sessions to be looked for.
@@ -38,12 +46,18 @@ pub(crate) struct Places {
 impl App {
     /// Puts the parts together.
     pub(crate) fn new(ui: Ui, env: Environment, places: Places) -> Self {
-        App { ui, env, places }
+        App { ui, env, places, databases: Databases::default(), store: OnceLock::new() }
     }
 
     /// Returns the same app with an output that collects what is printed, for the chat.
     pub(crate) fn capturing(&self, columns: Option<usize>) -> Self {
-        App { ui: Ui::capturing(columns), env: self.env.clone(), places: self.places.clone() }
+        App {
+            ui: Ui::capturing(columns),
+            env: self.env.clone(),
+            places: self.places.clone(),
+            databases: self.databases.clone(),
+            store: self.store.clone(),
+        }
     }
 
     /// Returns how sessions are opened and made.
@@ -55,9 +69,10 @@ impl App {
     pub(crate) fn options_maker(&self) -> impl Fn() -> Options + Send + Sync + 'static {
         let sidecars = self.env.cache_dir().map(|dir| dir.join("sidecars"));
         let (clock, ids) = self.env.fixed();
+        let databases = self.databases.clone();
         move || {
             // A command reads an entry once or twice and goes on; memory that is used again is faster than new memory.
-            let mut options = Options::new().cache_bytes(512 << 10);
+            let mut options = databases.open_with(Options::new().cache_bytes(512 << 10));
             if let Some(sidecars) = &sidecars {
                 options = options.sidecar_dir(sidecars);
             }
@@ -83,8 +98,39 @@ impl App {
         match &self.places {
             Places { pi: true, .. } => self.env.pi_sessions(),
             Places { session_dir: Some(path), .. } => Ok(SessionDir { path: path.clone(), is_flat: true }),
-            Places { .. } => self.env.own_sessions(),
+            Places { .. } => match self.store()? {
+                Some(path) => Ok(SessionDir { path, is_flat: true }),
+                None => self.env.own_sessions(),
+            },
         }
+    }
+
+    /// Returns the database for sessions without an address, if the environment or a setting names one.
+    fn store(&self) -> Result<Option<PathBuf>, CommandError> {
+        if let Some(store) = self.store.get() {
+            return Ok(store.clone());
+        }
+        let is_elsewhere = self.places.pi || self.places.session_dir.is_some() || self.env.has_session_dir();
+        if self.env.store.is_none() && is_elsewhere {
+            return Ok(None);
+        }
+        self.use_store(&Setup::read(self, trust::Args::default())?.0.settings)
+    }
+
+    /// Uses the database that the environment or a setting names, unless that is decided already.
+    pub(crate) fn use_store(&self, settings: &Settings) -> Result<Option<PathBuf>, CommandError> {
+        let named = match (&self.env.store, settings.store()) {
+            (Some(address), _) => Some(address.clone()),
+            (None, Some(setting)) if !self.env.has_session_dir() => Some(match setting.strip_prefix('$') {
+                None => setting,
+                Some(name) => self.env.variable(name).ok_or_else(|| {
+                    Failure::new(format!("the setting `store` names the variable {name}, which is not set"))
+                })?,
+            }),
+            _ => None,
+        };
+        let store = named.map(|address| self.databases.add(&address, &self.env)).transpose()?;
+        Ok(self.store.get_or_init(|| store).clone())
     }
 
     /// Returns the sessions of pi, unless the person asked for a certain directory.
@@ -96,10 +142,16 @@ impl App {
 
     /// Returns all sessions that a person can name: those of [`catalog`](App::catalog), then those of pi.
     pub(crate) fn catalogs(&self) -> Result<impl Iterator<Item = Catalog>, CommandError> {
-        Ok(std::iter::once(self.catalog()?).chain(self.pi_catalog()))
+        // Files are found beside a database.
+        let is_store = database::is_address(&self.session_dir()?.path);
+        let files = is_store.then(|| self.env.own_sessions()).transpose()?.map(|dir| self.catalog_of(&dir));
+        Ok(std::iter::once(self.catalog()?).chain(files).chain(self.pi_catalog()))
     }
 
     fn catalog_of(&self, dir: &SessionDir) -> Catalog {
+        if database::is_address(&dir.path) {
+            return self.databases.catalog(&dir.path);
+        }
         let mut catalog = Catalog::new(&dir.path);
         if dir.is_flat {
             catalog = catalog.flat();
@@ -112,14 +164,26 @@ impl App {
         catalog
     }
 
-    /// Finds a session: a path, an id, the beginning of an id, a name, or `-` for the latest one of this project.
+    /// Finds a session as [`find`](App::find) does, for commands that work with files only.
+    pub(crate) fn find_file(&self, wanted: impl AsRef<OsStr>) -> Result<PathBuf, CommandError> {
+        let found = match database::address(wanted.as_ref()) {
+            Some(_) => None,
+            None => Some(self.find(wanted)?).filter(|path| !database::is_address(path)),
+        };
+        found.ok_or_else(|| {
+            let failure = Failure::new("this works with files only, not with sessions in a database");
+            failure.hint("`offshoot db pull` copies a session into a file").into()
+        })
+    }
+
+    /// Finds a session: a path, an address in a database, an id, the beginning of an id, a name, or `-` for the latest one
+    /// of this project.
     ///
     /// Without `--pi` or `--session-dir` our own sessions are asked first, then those of pi.
     pub(crate) fn find(&self, wanted: impl AsRef<OsStr>) -> Result<PathBuf, CommandError> {
         let path = Path::new(wanted.as_ref());
-        if database::address(wanted.as_ref()).is_some() {
-            let failure = Failure::new("this works with files only, not with sessions in a database");
-            return Err(failure.hint("`offshoot db pull` copies a session into a file").into());
+        if let Some(address) = database::address(wanted.as_ref()) {
+            return self.databases.add(address, &self.env);
         }
         // Only a path can be no text.
         let Some(wanted) = wanted.as_ref().to_str() else {
@@ -148,22 +212,33 @@ impl App {
 
     fn latest(&self) -> Result<PathBuf, CommandError> {
         let cwd = self.env.cwd()?;
-        let found = self.catalogs()?.find_map(|catalog| catalog.most_recent(&cwd));
-        let none = || {
-            Failure::new(format!("no session was made in {cwd} yet"))
-                .hint("`offshoot sessions --all` lists the sessions of all projects")
-        };
-        Ok(found.ok_or_else(none)?.path)
+        for catalog in self.catalogs()? {
+            let listing = catalog.list(&cwd);
+            if let Some(failure) = listing.problems().first().and_then(database::failure) {
+                return Err(failure.into());
+            }
+            let mut rows = listing.rows().into_iter();
+            if let Some(latest) = rows.find(|row| row.is_session() && !row.is_sub_agent) {
+                return Ok(latest.path);
+            }
+        }
+        let failure = Failure::new(format!("no session was made in {cwd} yet"));
+        Err(failure.hint("`offshoot sessions --all` lists the sessions of all projects").into())
     }
 
     /// Opens a session to read it; not a byte is written.
     pub(crate) fn open(&self, wanted: impl AsRef<OsStr>) -> Result<Session, CommandError> {
-        if let Some(address) = database::address(wanted.as_ref()) {
-            return database::open(address, self.options(), database::Access::Read);
-        }
         match Path::new(wanted.as_ref()) {
             path if is_stream(path) => Ok(self.options().from_bytes(read_stream(path)?)?),
             _ => Ok(self.options().open_read_only(self.find(wanted)?)?),
+        }
+    }
+
+    /// Opens a session to read the path to its leaf, which is all that is read from a database.
+    pub(crate) fn open_path(&self, wanted: &OsStr) -> Result<Session, CommandError> {
+        match Path::new(wanted) {
+            path if is_stream(path) => self.open(wanted),
+            _ => Ok(self.options().open_path(self.find(wanted)?)?),
         }
     }
 
@@ -173,10 +248,7 @@ impl App {
         wanted: impl AsRef<OsStr>,
         dry_run: bool,
     ) -> Result<Session, CommandError> {
-        let session = match database::address(wanted.as_ref()) {
-            Some(address) => database::open(address, self.options(), database::Access::Change)?,
-            None => self.options().open(self.find(&wanted)?)?,
-        };
+        let session = self.options().open(self.find(&wanted)?)?;
         // Opening writes nothing; what could not be done must not be promised either.
         if let Some(reason) = session.read_only() {
             return Err(Error::ReadOnly { reason: reason.clone() }.into());

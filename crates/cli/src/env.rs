@@ -19,6 +19,13 @@ pub(crate) struct Environment {
     session_dir: Option<PathBuf>,
     pi_dir: Option<PathBuf>,
     pi_session_dir: Option<PathBuf>,
+    /// The address of a database in `OFFSHOOT_STORE`, which overrides the setting `store`.
+    pub(crate) store: Option<String>,
+    /// The password of databases whose address has none, from `PGPASSWORD`.
+    #[cfg(feature = "postgres")]
+    pub(crate) database_password: Option<String>,
+    #[cfg(feature = "postgres")]
+    password_file: Option<PathBuf>,
     /// Whether caches are kept.
     pub(crate) use_cache: bool,
     /// True if `NO_COLOR` is set, or the terminal has no colours.
@@ -50,6 +57,11 @@ impl Environment {
             session_dir: path("OFFSHOOT_SESSION_DIR"),
             pi_dir: path("PI_CODING_AGENT_DIR"),
             pi_session_dir: path("PI_CODING_AGENT_SESSION_DIR"),
+            store: text("OFFSHOOT_STORE"),
+            #[cfg(feature = "postgres")]
+            database_password: text("PGPASSWORD"),
+            #[cfg(feature = "postgres")]
+            password_file: path("PGPASSFILE"),
             use_cache: set("OFFSHOOT_NO_CACHE").is_none(),
             no_color: set("NO_COLOR").is_some() || text("TERM").is_some_and(|term| is_monochrome(&term)),
             is_ascii: is_ascii(),
@@ -69,6 +81,22 @@ impl Environment {
             None => base()?.data_dir().join("offshoot"),
         };
         Ok(SessionDir { path: data.join("sessions"), is_flat: false })
+    }
+
+    /// Returns true if `OFFSHOOT_SESSION_DIR` names a directory of sessions.
+    pub(crate) fn has_session_dir(&self) -> bool {
+        self.session_dir.is_some()
+    }
+
+    /// Returns the file with the passwords of databases: `PGPASSFILE`, or `~/.pgpass`.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn password_file(&self) -> Option<PathBuf> {
+        self.password_file.clone().or_else(|| Some(PathBuf::from(self.home()?).join(".pgpass")))
+    }
+
+    /// Returns a variable that a setting names.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        set(name).and_then(|value| value.into_string().ok())
     }
 
     /// Returns where pi keeps its sessions.

@@ -10,6 +10,7 @@ pub(crate) use offshoot_agent::error::chain;
 use serde::Serialize;
 use session_tree::{Error, QueryError};
 
+use crate::database;
 use crate::ui::Ui;
 
 /// Why a command ended early.
@@ -73,7 +74,8 @@ impl From<Failure> for CommandError {
 
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
-        CommandError::Failed(Failure { message: chain(&error), hints: hints(&error) })
+        let own = || Failure { message: chain(&error), hints: hints(&error) };
+        CommandError::Failed(database::failure(&error).unwrap_or_else(own))
     }
 }
 

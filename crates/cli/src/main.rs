@@ -45,8 +45,8 @@ A REF is an entry: an id or a prefix of it, `@label`, `leaf`, `root`, `leaf^` (t
 `SESSION:REF` is an entry of another session. `offshoot COMMAND --help` has examples.
 
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 4 `check` found damage, 130 interrupted.
-Environment: OFFSHOOT_HOME, OFFSHOOT_SESSION_DIR, OFFSHOOT_NO_CACHE, OFFSHOOT_LOG,
-PI_CODING_AGENT_DIR, NO_COLOR, and the keys of model services, such as ANTHROPIC_API_KEY.";
+Environment: OFFSHOOT_HOME, OFFSHOOT_SESSION_DIR, OFFSHOOT_STORE, OFFSHOOT_NO_CACHE, OFFSHOOT_LOG,
+PI_CODING_AGENT_DIR, NO_COLOR, PGPASSWORD, PGPASSFILE, and the keys of model services, such as ANTHROPIC_API_KEY.";
 
 /// Walk the history of AI conversations as a tree.
 #[derive(Debug, Parser)]

@@ -12,6 +12,9 @@ use crate::database;
 use crate::error::{CommandError, Failure};
 use crate::ui::{Progress, Tone};
 
+/// Opens a session.
+type Open = fn(&App, &OsStr) -> Result<Session, CommandError>;
+
 /// Reads one session and prints what the command is about.
 type Read<'r> = &'r mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>;
 
@@ -59,32 +62,51 @@ impl SessionAt {
 
     /// Calls `read` with the session, or with every one of standard input.
     pub(crate) fn each(&self, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
+        self.each_opened(|app, name| app.open(name), app, read)
+    }
+
+    /// Calls `read` with the session, or with every one of standard input, of which only the path to the leaf is needed
+    /// unless an entry is given.
+    pub(crate) fn each_path(&self, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
+        match self.at() {
+            None => self.each_opened(|app, name| app.open_path(name), app, read),
+            Some(_) => self.each(app, read),
+        }
+    }
+
+    fn each_opened(&self, open: Open, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
         let session = self.session.as_ref().filter(|_| !self.output.batch);
-        each(session.map(std::slice::from_ref).unwrap_or_default(), self.output, app, read)
+        each(session.map(std::slice::from_ref).unwrap_or_default(), self.output, open, app, read)
     }
 }
 
 impl Sessions {
     /// Calls `read` with every session.
     pub(crate) fn each(&self, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
-        each(&self.sessions, self.output, app, read)
+        each(&self.sessions, self.output, |app, name| app.open(name), app, read)
     }
 }
 
 /// Reads the sessions one after the other. One that fails does not stop the others, unless it is the only one.
-fn each(names: &[OsString], output: Output, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
+fn each(
+    names: &[OsString],
+    output: Output,
+    open: Open,
+    app: &mut App,
+    read: Read<'_>,
+) -> Result<(), CommandError> {
     if names.len() < 2 && !output.batch {
-        let session = app.open(names.first().map_or("-".as_ref(), OsString::as_os_str))?;
+        let session = open(app, names.first().map_or("-".as_ref(), OsString::as_os_str))?;
         return read(app, &session);
     }
     let mut outcome = Outcome::default();
     if output.batch {
-        each_line(app, &mut |app, name| outcome.one(name.as_ref(), output, app, read))?;
+        each_line(app, &mut |app, name| outcome.one(name.as_ref(), output, open, app, read))?;
         return outcome.end();
     }
     let mut progress = Progress::new("reading", names.len());
     for (at, name) in names.iter().enumerate() {
-        outcome.one(name.as_ref(), output, app, read)?;
+        outcome.one(name.as_ref(), output, open, app, read)?;
         progress.set(at + 1, names.len());
     }
     outcome.end()
@@ -131,6 +153,7 @@ impl Outcome {
         &mut self,
         name: &OsStr,
         output: Output,
+        open: Open,
         app: &mut App,
         read: Read<'_>,
     ) -> Result<(), CommandError> {
@@ -142,7 +165,7 @@ impl Outcome {
         }
         self.seen += 1;
         app.ui.set_json_session(Some(text.clone().into_owned()));
-        let outcome = app.open(name).and_then(|session| read(app, &session));
+        let outcome = open(app, name).and_then(|session| read(app, &session));
         app.ui.set_json_session(None);
         let error = match outcome {
             Ok(()) => return Ok(()),

@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 use session_view::Filter;
 
+use crate::database;
 use crate::error::{CommandError, Failure};
 
 use file::{Layer, Owner};
@@ -103,6 +104,9 @@ impl Settings {
             }
             listed.files.push(layer.path.display().to_string());
         }
+        if let ("store", Json::String(address)) = (setting.key, &mut listed.value) {
+            *address = database::shown(address.as_ref()).into_owned();
+        }
         listed
     }
 
@@ -132,6 +136,11 @@ impl Settings {
             let items = layer.get(key).and_then(Json::as_array).into_iter().flatten();
             items.filter_map(move |item| Some((directory, item.as_str()?.to_owned())))
         })
+    }
+
+    /// Returns the database for sessions without an address, or the name of a variable, after `$`, that holds its address.
+    pub(crate) fn store(&self) -> Option<String> {
+        self.get("store")
     }
 
     /// Returns the model for new sessions.

@@ -11,6 +11,7 @@ use offshoot_agent::system::{Instructions, context_file, context_files};
 use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers, Secret};
 
 use crate::app::App;
+use crate::database::Databases;
 use crate::error::CommandError;
 use crate::project_file::{ProjectRules, read_if_present};
 use crate::settings::Settings;
@@ -26,6 +27,7 @@ pub(crate) struct Setup {
     /// The working directory.
     pub(crate) cwd: PathBuf,
     config: PathBuf,
+    databases: Databases,
     /// Files that decide what the program may do; tools ask before they open them.
     private_files: Vec<PathBuf>,
 }
@@ -57,7 +59,8 @@ impl Setup {
             settings = settings.with_project(path, text)?;
         }
         let private_files = private_files(app, &config);
-        Ok((Setup { settings, project, cwd, config, private_files }, left_out))
+        let databases = app.databases.clone();
+        Ok((Setup { settings, project, cwd, config, databases, private_files }, left_out))
     }
 
     /// Returns what a person should know about the settings.
@@ -89,6 +92,7 @@ impl Setup {
             .denying([credentials_file(&self.config).path().to_owned()])
             .asking_for(self.private_files.iter().cloned())
             .masking(keys.iter().map(Secret::reveal))
+            .masking(self.databases.passwords().iter().map(String::as_str))
             .withholding(providers.keys().into_iter().flat_map(|key| key.variables))
             .passing(self.settings.passed_variables()))
     }

@@ -122,9 +122,11 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
     match args.said()? {
         Said::Command(command) => {
+            let setup = args.setup_again(app)?.0;
+            app.use_store(&setup.settings)?;
             let mut session = args.open.open(app)?;
             args.open.name(&mut session)?;
-            let secrets = args.setup_again(app)?.0.secrets()?;
+            let secrets = setup.secrets()?;
             command::run(&command, session, secrets, args.mode, app)
         }
         Said::Prompt { text, is_typed } => say::run(args, &text, is_typed, app),
@@ -246,6 +248,7 @@ impl Args {
         events: Events,
         app: &mut App,
     ) -> Result<Agent, CommandError> {
+        app.use_store(&setup.settings)?;
         let session = self.open.open(app)?;
         self.agent_on(session, setup, mode, events, app)
     }

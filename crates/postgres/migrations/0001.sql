@@ -37,11 +37,18 @@ CREATE TABLE offshoot.session (
     length bigint NOT NULL DEFAULT 0,
     created timestamptz NOT NULL DEFAULT now(),
     changed timestamptz NOT NULL DEFAULT now(),
+    -- The row of the session in lists, as the engine encodes it; null if it has to be made from the lines.
+    summary bytea,
+    -- False if the branches of the summary have to be counted again.
+    is_counted boolean NOT NULL DEFAULT false,
+    -- The last entry, if its branch ends there.
+    tip bytea,
     PRIMARY KEY (tenant, id),
     UNIQUE (tenant, name)
-);
-
-CREATE INDEX session_changed ON offshoot.session (tenant, changed DESC);
+)
+-- Every append updates the row. No index has a column that it changes, and the page has room for a new version of the row, so
+-- the update touches one page only.
+WITH (fillfactor = 50);
 
 -- One row per line, with the bytes as in a file. They are not stored as JSON, because jsonb reorders keys, drops duplicates
 -- and refuses \u0000 and lone surrogates.
@@ -56,6 +63,8 @@ CREATE TABLE offshoot.line (
     length integer NOT NULL,
     -- The id of the entry, or its SHA-256 if it is longer than 200 bytes: an id may contain any byte.
     entry bytea,
+    -- The parent of the entry, in the same form.
+    parent bytea,
     -- The bytes that an index needs; null if these are all bytes of the line.
     head bytea,
     -- The bytes without large values.

@@ -20,6 +20,9 @@ const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 /// The characters that are escaped in the directory of a socket.
 const SOCKET: &AsciiSet = &CONTROLS.add(b'/').add(b'%').add(b':').add(b'@').add(b'?').add(b'#').add(b' ');
 
+/// The characters that are escaped in the name of a session.
+const NAME: &AsciiSet = &CONTROLS.add(b'/').add(b'%').add(b'?').add(b'#').add(b' ');
+
 /// How long one attempt to connect may take, unless the address sets `connect_timeout`.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -139,6 +142,46 @@ impl Address {
         Self { session: None, ..self.clone() }
     }
 
+    /// Returns the password, if the address has one.
+    pub fn password(&self) -> Option<String> {
+        self.config.get_password().map(|password| String::from_utf8_lossy(password).into_owned())
+    }
+
+    /// Sets the password, unless the address has one.
+    #[must_use]
+    pub fn with_default_password(mut self, password: &str) -> Self {
+        if self.config.get_password().is_none() {
+            self.config.password(password);
+        }
+        self
+    }
+
+    /// Sets the password that a password file has for this address, unless the address has one.
+    ///
+    /// Each line is `HOST:PORT:DATABASE:USER:PASSWORD`, where `*` stands for anything and a backslash escapes a colon or a
+    /// backslash. The first line that fits counts. The host of a local socket is `localhost`.
+    #[must_use]
+    pub fn with_password_file(self, text: &str) -> Self {
+        let host = match self.config.get_hosts().first() {
+            Some(Host::Tcp(host)) => host.clone(),
+            _ => "localhost".to_owned(),
+        };
+        let port = self.config.get_ports().first().copied().unwrap_or(5432).to_string();
+        let database = self.config.get_dbname().unwrap_or_default().to_owned();
+        let user = self.config.get_user().unwrap_or_default().to_owned();
+        let wanted = [host, port, database, user];
+        let found = text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+            let fields = password_fields(line);
+            let [fields @ .., password] = fields.as_slice() else { return None };
+            let fits = |(field, wanted): (&String, &String)| field == "*" || field == wanted;
+            (fields.len() == wanted.len() && fields.iter().zip(&wanted).all(fits)).then(|| password.clone())
+        });
+        match found {
+            Some(password) => self.with_default_password(&password),
+            None => self,
+        }
+    }
+
     /// Returns how the connection is encrypted.
     pub fn tls(&self) -> TlsMode {
         self.tls
@@ -164,7 +207,7 @@ impl fmt::Display for Address {
         }
         write!(f, "/{}", self.config.get_dbname().unwrap_or_default())?;
         match &self.session {
-            Some(session) => write!(f, "/{session}"),
+            Some(session) => write!(f, "/{}", utf8_percent_encode(session, NAME)),
             None => Ok(()),
         }
     }
@@ -175,6 +218,21 @@ impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+/// Splits a line of a password file at its colons.
+fn password_fields(line: &str) -> Vec<String> {
+    let (mut fields, mut characters) = (vec![String::new()], line.chars());
+    while let Some(character) = characters.next() {
+        match character {
+            ':' if fields.len() < 5 => fields.push(String::new()),
+            character => {
+                let character = if character == '\\' { characters.next() } else { Some(character) };
+                fields.last_mut().into_iter().for_each(|field| field.extend(character));
+            }
+        }
+    }
+    fields
 }
 
 fn decode(text: &str) -> Result<String> {
@@ -215,6 +273,16 @@ mod tests {
         assert_eq!(socket.with_session("one").to_string(), "postgres://ann@%2Frun%2Fpg/team/one");
         let local = Address::parse("postgres:///team").unwrap();
         assert!(matches!(local.config.get_hosts(), [Host::Unix(_)]), "{local}");
+    }
+
+    #[test]
+    fn a_password_file_gives_the_password_of_the_first_line_that_fits() {
+        let file =
+            "# comment\ndb.example:5432:other:ann:no\ndb.example:*:team:ann:a\\:b\\\\c:d\n*:*:*:*:last\n";
+        let password = |address: &str| Address::parse(address).unwrap().with_password_file(file).password();
+        assert_eq!(password("postgres://ann@db.example/team").as_deref(), Some("a:b\\c:d"));
+        assert_eq!(password("postgres://bob@db.example/team").as_deref(), Some("last"));
+        assert_eq!(password("postgres://ann:own@db.example/team").as_deref(), Some("own"));
     }
 
     #[test]

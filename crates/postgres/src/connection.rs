@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, BufReader, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,8 @@ use crate::schema;
 
 /// How long a lost connection is tried again.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long the first connection is tried: the address may be wrong.
+const FIRST_PATIENCE: Duration = Duration::from_secs(3);
 /// The first pause between two attempts; each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -37,6 +40,7 @@ pub(crate) struct Connection {
     /// The name of the database in messages.
     database: String,
     link: Mutex<Option<Arc<Link>>>,
+    was_connected: AtomicBool,
 }
 
 /// One connection to the server, and the statements prepared on it.
@@ -55,6 +59,7 @@ pub(crate) struct Statements {
     pub(crate) read: Statement,
     pub(crate) index: Statement,
     pub(crate) lines: Statement,
+    pub(crate) paths: Statement,
     pub(crate) append: Statement,
     pub(crate) blobs: Statement,
 }
@@ -62,7 +67,7 @@ pub(crate) struct Statements {
 impl Connection {
     pub(crate) fn new(address: Address) -> Self {
         let database = address.without_session().to_string();
-        Self { address, database, link: Mutex::new(None) }
+        Self { address, database, link: Mutex::new(None), was_connected: AtomicBool::new(false) }
     }
 
     /// Returns the name of the database in messages.
@@ -76,7 +81,8 @@ impl Connection {
         T: Send + 'static,
         F: Future<Output = Result<T, tokio_postgres::Error>> + Send + 'static,
     {
-        let deadline = Instant::now() + PATIENCE;
+        let was_connected = self.was_connected.load(Ordering::Relaxed);
+        let deadline = Instant::now() + if was_connected { PATIENCE } else { FIRST_PATIENCE };
         loop {
             let link = self.link(deadline)?;
             let error = match block_on(request(Arc::clone(&link)))? {
@@ -102,7 +108,10 @@ impl Connection {
         let mut pause = FIRST_PAUSE;
         loop {
             match block_on(connect(self.address.clone(), self.database.clone()))? {
-                Ok(new) => return Ok(Arc::clone(link.insert(Arc::new(new)))),
+                Ok(new) => {
+                    self.was_connected.store(true, Ordering::Relaxed);
+                    return Ok(Arc::clone(link.insert(Arc::new(new))));
+                }
                 Err(error) if !error.is_connection() || Instant::now() + pause >= deadline => {
                     return Err(error);
                 }
@@ -176,6 +185,18 @@ macro_rules! ranges {
     };
 }
 
+/// The last line of an entry in the ranges `r`: its place in the session, its place in the database, and its parent.
+macro_rules! last_line {
+    ($entry:literal) => {
+        concat!(
+            "SELECT l.position + r.shift AS place, l.log, l.position, l.parent FROM r JOIN offshoot.line l \
+             ON l.log = r.log AND l.entry = ",
+            $entry,
+            " AND l.position >= r.start AND l.position < r.stop ORDER BY 1 DESC LIMIT 1"
+        )
+    };
+}
+
 impl Statements {
     async fn prepare(client: &Client) -> Result<Self, tokio_postgres::Error> {
         let (find, length, parts, append) = futures_util::future::try_join4(
@@ -186,12 +207,12 @@ impl Statements {
                  ORDER BY position",
             ),
             client.prepare(
-                "WITH grown AS (UPDATE offshoot.session SET length = $2, changed = clock_timestamp() WHERE id = $1 \
-                 RETURNING log) \
-                 INSERT INTO offshoot.line (log, position, length, entry, head, line, blobs, blob_positions) \
-                 SELECT grown.log, n.position, n.length, n.entry, n.head, n.line, b.hashes, b.positions \
-                 FROM grown, unnest($3::bigint[], $4::integer[], $5::bytea[], $6::bytea[], $7::bytea[]) \
-                 WITH ORDINALITY AS n (position, length, entry, head, line, number) \
+                "WITH grown AS (UPDATE offshoot.session SET length = $2, changed = clock_timestamp(), summary = $12, \
+                 is_counted = $13, tip = $14 WHERE id = $1 RETURNING log) \
+                 INSERT INTO offshoot.line (log, position, length, entry, parent, head, line, blobs, blob_positions) \
+                 SELECT grown.log, n.position, n.length, n.entry, n.parent, n.head, n.line, b.hashes, b.positions \
+                 FROM grown, unnest($3::bigint[], $4::integer[], $5::bytea[], $6::bytea[], $7::bytea[], $11::bytea[]) \
+                 WITH ORDINALITY AS n (position, length, entry, head, line, parent, number) \
                  LEFT JOIN (SELECT number, array_agg(hash ORDER BY position) AS hashes, \
                  array_agg(position ORDER BY position) AS positions \
                  FROM unnest($8::bigint[], $9::bytea[], $10::integer[]) AS b (number, hash, position) \
@@ -199,8 +220,9 @@ impl Statements {
             ),
         )
         .await?;
-        let (read, index, lines, blobs) = futures_util::future::try_join4(
-            // The line that contains the start of a range may begin before it.
+        let (read, index, lines, blobs, paths) = futures_util::future::try_join5(
+            // The line that contains the start of a range may begin before it. The last line before the range may also be
+            // far away, because other logs can hold the lines between.
             client.prepare(concat!(
                 "SELECT l.position + r.shift, l.line, l.blob_positions, ",
                 blobs!(),
@@ -208,7 +230,7 @@ impl Statements {
                 ranges!(),
                 " JOIN offshoot.line l ON l.log = r.log AND l.position < r.stop AND l.position >= \
                  coalesce((SELECT max(f.position) FROM offshoot.line f WHERE f.log = r.log AND f.position <= r.start), 0) \
-                 ORDER BY 1"
+                 AND l.position + l.length > r.start ORDER BY 1"
             )),
             client.prepare(concat!(
                 "SELECT l.position + r.shift, l.length, coalesce(l.head, l.line) FROM ",
@@ -227,9 +249,24 @@ impl Statements {
                 "INSERT INTO offshoot.blob (hash, bytes) SELECT * FROM unnest($1::bytea[], $2::bytea[]) \
                  ON CONFLICT DO NOTHING",
             ),
+            // Walks from entries to the root. UNION ends a circle of parents.
+            client.prepare(concat!(
+                "WITH RECURSIVE r AS MATERIALIZED (SELECT * FROM ",
+                ranges!(),
+                "), path AS (\
+                 SELECT a.* FROM unnest($5::bytea[]) AS w (entry) CROSS JOIN LATERAL (",
+                last_line!("w.entry"),
+                ") a UNION SELECT a.* FROM path p CROSS JOIN LATERAL (",
+                last_line!("p.parent"),
+                ") a), places AS (SELECT place, log, position FROM path UNION \
+                 SELECT r.start + r.shift, r.log, r.start FROM r WHERE r.start + r.shift = 0) \
+                 SELECT l.line, l.blob_positions, ",
+                blobs!(),
+                " FROM places p JOIN offshoot.line l ON l.log = p.log AND l.position = p.position ORDER BY p.place"
+            )),
         )
         .await?;
-        Ok(Self { find, length, parts, read, index, lines, append, blobs })
+        Ok(Self { find, length, parts, read, index, lines, paths, append, blobs })
     }
 }
 

@@ -113,7 +113,12 @@ impl Error {
     pub(crate) fn of(database: &str, error: &tokio_postgres::Error) -> Self {
         let database = database.to_owned();
         let Some(server) = error.as_db_error() else {
-            return Error::Connection { database, reason: chain(error) };
+            let reason = chain(error);
+            // The driver has no other sign of a server that asks for a password when the address has none.
+            return match reason.contains("password missing") {
+                true => Error::Login { database, reason: "no password is given".to_owned() },
+                false => Error::Connection { database, reason },
+            };
         };
         let reason = match server.detail().or(server.hint()) {
             Some(more) => format!("{} ({more})", server.message()),

@@ -1,11 +1,13 @@
 //! A session in the database as a journal of the engine.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,8 +15,8 @@ use session_tree::journal::{
     Capabilities, ForkPart, IndexLine, Journal, Locked, NewLine, NewLines, ReadAt, Replaced, TakeIndexLine,
     VerifyCopy, WriteCopy,
 };
-use session_tree::{EntryId, Loss, Result};
-use tokio_postgres::SimpleQueryMessage;
+use session_tree::{EntryId, Loss, Result, SessionSummary};
+use tokio_postgres::{Row, SimpleQueryMessage, SimpleQueryRow};
 use uuid::Uuid;
 
 use crate::address::Address;
@@ -22,7 +24,8 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::layout::{Layout, Part, Ranges};
 use crate::line::{Line, append_bytes, entry_key};
-use crate::transaction::{append_and_commit, create, replace};
+use crate::summary::Facts;
+use crate::transaction::{Created, append_and_commit, create, or_roll_back, replace};
 
 /// How long `lock` waits by default.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -35,8 +38,10 @@ const ALL: Range<u64> = 0..i64::MAX as u64;
 ///
 /// Each journal has its own connection, which is opened again when it was lost.
 pub struct PostgresJournal {
-    connection: Connection,
+    connection: Arc<Connection>,
     address: Address,
+    /// The address as a path, without secrets.
+    place: PathBuf,
     session: String,
     /// The session in the database; none until its first lines are published.
     stored: Option<Stored>,
@@ -44,9 +49,12 @@ pub struct PostgresJournal {
     unpublished: Vec<u8>,
     unpublished_lines: Vec<Line>,
     is_locked: bool,
+    /// The facts that the row of the session held when it was locked.
+    facts: Facts,
     lock_wait: Duration,
     /// The bytes that were read last.
     recent: Mutex<Chunk>,
+    bytes_read: AtomicU64,
 }
 
 /// A session that the database has.
@@ -76,7 +84,12 @@ impl PostgresJournal {
     ///
     /// Fails if there is no such session, or the database cannot be used.
     pub fn open(address: &Address) -> Result<Self, Error> {
-        let mut journal = Self::new(address)?;
+        Self::open_with(address, Arc::new(Connection::new(address.clone())))
+    }
+
+    /// Opens the session of an address on a connection that no other journal changes anything on.
+    pub(crate) fn open_with(address: &Address, connection: Arc<Connection>) -> Result<Self, Error> {
+        let mut journal = Self::new(address, connection)?;
         journal.stored = journal.find(&journal.session)?;
         if journal.stored.is_none() {
             let (database, name) = (journal.connection.database().to_owned(), journal.session.clone());
@@ -91,26 +104,45 @@ impl PostgresJournal {
     ///
     /// Fails if a session of this name exists, or the database cannot be used.
     pub fn create(address: &Address) -> Result<Self, Error> {
-        let journal = Self::new(address)?;
+        let journal = Self::new(address, Arc::new(Connection::new(address.clone())))?;
         match journal.find(&journal.session)? {
             None => Ok(journal),
             Some(_) => Err(journal.already_exists()),
         }
     }
 
-    fn new(address: &Address) -> Result<Self, Error> {
+    fn new(address: &Address, connection: Arc<Connection>) -> Result<Self, Error> {
         let session = address.required_session()?;
         Ok(Self {
-            connection: Connection::new(address.clone()),
+            connection,
+            place: PathBuf::from(address.to_string()),
             session: session.to_owned(),
             address: address.clone(),
             stored: None,
             unpublished: Vec::new(),
             unpublished_lines: Vec::new(),
             is_locked: false,
+            facts: Facts::default(),
             lock_wait: LOCK_WAIT,
             recent: Mutex::default(),
+            bytes_read: AtomicU64::new(0),
         })
+    }
+
+    /// Returns the number of bytes of lines that were read from the database.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Adds the bytes of a row to a text, and counts them.
+    fn append_row(&self, row: &Row, first: usize, out: &mut Vec<u8>) {
+        let before = out.len();
+        append_bytes(row, first, out);
+        self.count((out.len() - before) as u64);
+    }
+
+    fn count(&self, bytes: u64) {
+        self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Returns the address of the session.
@@ -154,7 +186,7 @@ impl PostgresJournal {
 
     /// Reads the lines that begin before the end of a range, from the one that contains its start on.
     fn read_lines(&self, stored: &Stored, range: Range<u64>) -> Result<Chunk, Error> {
-        let ranges = Arc::new(Ranges::of(&stored.layout.parts(range.clone())));
+        let ranges = Arc::new(Ranges::of(&stored.layout.parts(range)));
         let rows = self.connection.run(!self.is_locked, move |link| {
             let ranges = Arc::clone(&ranges);
             async move {
@@ -168,57 +200,72 @@ impl PostgresJournal {
             if chunk.bytes.is_empty() {
                 chunk.start = position;
             }
-            append_bytes(row, 1, &mut chunk.bytes);
-            // A log has lines before the range if the range begins in a shared part.
-            if chunk.range().end <= range.start {
-                chunk.bytes.clear();
-            }
+            self.append_row(row, 1, &mut chunk.bytes);
         }
         Ok(chunk)
     }
 
-    /// Begins a transaction that holds the row of the session. Returns its length and its log; none if it is gone.
-    fn lock_row(&self, id: Uuid) -> Result<Option<(u64, Uuid)>, Error> {
+    /// Begins a transaction that holds the row of the session. Returns its length, its log and its facts; none if it is gone.
+    fn lock_row(&self, id: Uuid) -> Result<Option<(u64, Uuid, Facts)>, Error> {
         let wait = self.lock_wait.as_millis().max(1);
         let statements: Arc<str> = format!(
             "BEGIN; SET LOCAL lock_timeout = {wait}; \
-             SELECT length, log FROM offshoot.session WHERE id = '{id}' FOR UPDATE"
+             SELECT length, log, summary, is_counted, tip FROM offshoot.session WHERE id = '{id}' FOR UPDATE"
         )
         .into();
         let messages = self.connection.run(true, move |link| {
             let statements = Arc::clone(&statements);
-            async move {
-                let result = link.client.simple_query(&statements).await;
-                if result.is_err() {
-                    let _ = link.client.batch_execute("ROLLBACK").await;
-                }
-                result
-            }
+            async move { or_roll_back(&link, link.client.simple_query(&statements)).await }
         })?;
         let state = messages.iter().find_map(|message| match message {
-            SimpleQueryMessage::Row(row) => Some((row.get(0)?.parse().ok()?, row.get(1)?.parse().ok()?)),
+            SimpleQueryMessage::Row(row) => {
+                Some((row.get(0)?.parse().ok()?, row.get(1)?.parse().ok()?, facts_of(row)))
+            }
             _ => None,
         });
         Ok(state)
     }
 
     /// Appends lines under the lock and commits, which ends the lock.
-    fn insert(&self, id: Uuid, length: u64, lines: &Arc<Vec<Line>>) -> Result<(), Error> {
-        let lines = Arc::clone(lines);
+    fn insert(
+        &self,
+        id: Uuid,
+        new: &NewLines<'_>,
+        lines: &Arc<Vec<Line>>,
+        facts: &Facts,
+    ) -> Result<(), Error> {
+        let length = new.at + new.bytes.len() as u64;
+        let content = Arc::new((Arc::clone(lines), facts.after(new.bytes, lines)));
         self.connection.run(false, move |link| {
-            let lines = Arc::clone(&lines);
-            async move { append_and_commit(&link, id, length, &lines).await }
+            let content = Arc::clone(&content);
+            async move { append_and_commit(&link, id, length, &content.0, &content.1).await }
         })
     }
 
     /// Creates the session from parts of other logs and new lines.
-    fn publish(&mut self, parts: Vec<Part>, lines: Vec<Line>, length: u64) -> Result<(), Error> {
-        let content = Arc::new((self.session.clone(), parts.clone(), lines));
+    fn publish(
+        &mut self,
+        parts: Vec<Part>,
+        lines: Vec<Line>,
+        length: u64,
+        facts: Facts,
+    ) -> Result<(), Error> {
+        let content = Arc::new((self.session.clone(), parts.clone(), lines, facts));
         let created = self.connection.run(false, move |link| {
             let content = Arc::clone(&content);
-            async move { create(&link, &content.0, &content.1, &content.2, length).await }
+            async move {
+                let (name, parts, lines, facts) = &*content;
+                create(&link, name, parts, lines, length, facts).await
+            }
         })?;
-        let (id, log) = created.ok_or_else(|| self.already_exists())?;
+        let (id, log) = match created {
+            Created::Done { id, log } => (id, log),
+            Created::NameTaken => return Err(self.already_exists()),
+            Created::SourceGone => {
+                let database = self.connection.database().to_owned();
+                return Err(Error::Refused { database, reason: "the forked session was deleted".to_owned() });
+            }
+        };
         self.stored = Some(Stored { id, layout: Layout { log, shared: parts } });
         self.unpublished.clear();
         self.unpublished_lines.clear();
@@ -236,9 +283,9 @@ impl PostgresJournal {
         lost: Error,
     ) -> Result<(), Error> {
         let end = new.at + new.bytes.len() as u64;
-        let Some((length, log)) = self.lock_row(stored.id)? else { return Err(lost) };
+        let Some((length, log, facts)) = self.lock_row(stored.id)? else { return Err(lost) };
         if length == new.at && log == stored.layout.log {
-            return self.insert(stored.id, end, lines);
+            return self.insert(stored.id, new, lines, &facts);
         }
         self.is_locked = true;
         let there = self.read_lines(stored, new.at..end);
@@ -297,7 +344,11 @@ impl ReadAt for PostgresJournal {
 
 impl Journal for PostgresJournal {
     fn name(&self) -> Cow<'_, str> {
-        self.address.to_string().into()
+        self.place.to_string_lossy()
+    }
+
+    fn address(&self) -> Option<&Path> {
+        Some(&self.place)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -307,6 +358,7 @@ impl Journal for PostgresJournal {
         capabilities.changes = true;
         capabilities.index = true;
         capabilities.lines = true;
+        capabilities.paths = true;
         capabilities.fork = true;
         capabilities
     }
@@ -321,18 +373,18 @@ impl Journal for PostgresJournal {
         let state = match self.lock_row(stored.id) {
             Ok(state) => state,
             Err(Error::Locked) => {
-                let path = PathBuf::from(&*self.name());
+                let path = self.place.clone();
                 return Err(session_tree::Error::Locked { path, waited: begin.elapsed(), holder: None });
             }
             Err(error) => return Err(error.into()),
         };
-        let locked = match state {
-            None => Locked { len: 0, loss: Some(Loss::Deleted) },
-            Some((len, log)) if log == stored.layout.log => Locked { len, loss: None },
-            Some((len, _)) => Locked { len, loss: Some(Loss::Replaced) },
-        };
+        let log = stored.layout.log;
         self.is_locked = true;
-        Ok(locked)
+        let Some((len, found, facts)) = state else {
+            return Ok(Locked { len: 0, loss: Some(Loss::Deleted) });
+        };
+        self.facts = facts;
+        Ok(Locked { len, loss: (found != log).then_some(Loss::Replaced) })
     }
 
     fn set_lock_wait(&mut self, limit: Duration) {
@@ -358,13 +410,14 @@ impl Journal for PostgresJournal {
                 self.unpublished_lines.extend(lines);
                 return Ok(());
             }
-            let all = self.unpublished_lines.iter().cloned().chain(lines).collect();
-            return Ok(self.publish(Vec::new(), all, end)?);
+            let all: Vec<Line> = self.unpublished_lines.iter().cloned().chain(lines).collect();
+            let facts = Facts::of(&[&self.unpublished, new.bytes].concat(), &all);
+            return Ok(self.publish(Vec::new(), all, end, facts)?);
         };
         let lines = Arc::new(lines);
         // The commit ends the lock.
         self.is_locked = false;
-        match self.insert(stored.id, end, &lines) {
+        match self.insert(stored.id, new, &lines, &self.facts) {
             Err(lost) if lost.is_connection() => Ok(self.append_again(&stored, new, &lines, lost)?),
             appended => Ok(appended?),
         }
@@ -380,17 +433,17 @@ impl Journal for PostgresJournal {
         write(&*self, &mut copy)?;
         verify(&copy.as_slice())?;
         let lines = Line::all_of(&copy).ok_or_else(|| self.too_long())?;
+        let (length, facts) = (copy.len() as u64, Facts::of(&copy, &lines));
         let Some(stored) = self.stored.clone() else {
-            (self.unpublished, self.unpublished_lines) = (copy, lines);
+            self.publish(Vec::new(), lines, length, facts)?;
             return Ok(Replaced::default());
         };
         let kept = format!("{}.{keep_as}", self.session);
-        let content = Arc::new((kept.clone(), lines));
-        let length = copy.len() as u64;
+        let content = Arc::new((kept.clone(), lines, facts));
         self.is_locked = false;
         let log = self.connection.run(false, move |link| {
             let content = Arc::clone(&content);
-            async move { replace(&link, stored.id, &content.0, length, &content.1).await }
+            async move { replace(&link, stored.id, &content.0, length, &content.1, &content.2).await }
         })?;
         self.stored = Some(Stored { id: stored.id, layout: Layout { log, shared: Vec::new() } });
         *self.recent.get_mut().unwrap_or_else(PoisonError::into_inner) = Chunk::default();
@@ -424,7 +477,11 @@ impl Journal for PostgresJournal {
                 link.client.query(&link.statements.index, &[logs, starts, stops, shifts]).await
             }
         })?;
-        rows.iter().try_for_each(|row| take(index_line(row.get(0), row.get(1), row.get(2))))
+        rows.iter().try_for_each(|row| {
+            let head: &[u8] = row.get(2);
+            self.count(head.len() as u64);
+            take(index_line(row.get(0), row.get(1), head))
+        })
     }
 
     fn lines(&self, ids: &[EntryId]) -> io::Result<Vec<Vec<u8>>> {
@@ -450,7 +507,7 @@ impl Journal for PostgresJournal {
                 })?;
                 for row in &rows {
                     let mut bytes = Vec::new();
-                    append_bytes(row, 1, &mut bytes);
+                    self.append_row(row, 1, &mut bytes);
                     found.insert(row.get(0), bytes);
                 }
             }
@@ -462,13 +519,29 @@ impl Journal for PostgresJournal {
         keys.iter().map(line).collect()
     }
 
+    fn paths(&self, ids: &[EntryId]) -> io::Result<Vec<u8>> {
+        let Some(stored) = &self.stored else { return Ok(self.unpublished.clone()) };
+        let keys: Vec<Vec<u8>> = ids.iter().map(entry_key).collect();
+        let content = Arc::new((Ranges::of(&stored.layout.parts(ALL)), keys));
+        let rows = self.connection.run(!self.is_locked, move |link| {
+            let content = Arc::clone(&content);
+            async move {
+                let (Ranges { logs, starts, stops, shifts }, keys) = &*content;
+                link.client.query(&link.statements.paths, &[logs, starts, stops, shifts, keys]).await
+            }
+        })?;
+        let mut bytes = Vec::new();
+        rows.iter().for_each(|row| self.append_row(row, 0, &mut bytes));
+        Ok(bytes)
+    }
+
     fn fork(&mut self, at: u64, source: &dyn Journal, parts: &[ForkPart<'_>]) -> Result<bool> {
-        let name = source.name();
-        let database = self.address.without_session().to_string();
-        let name = name.strip_prefix(&database).and_then(|name| name.strip_prefix('/'));
+        let source = (source as &dyn Any).downcast_ref::<PostgresJournal>();
+        let source = source.filter(|source| source.connection.database() == self.connection.database());
         // Other clients know the places of the lines of a session that exists, so only a new one can share lines.
-        let (None, Some(name)) = (&self.stored, name) else { return Ok(false) };
-        let Some(source) = self.find(name)? else { return Ok(false) };
+        let (None, Some(source)) = (&self.stored, source.and_then(|source| source.stored.as_ref())) else {
+            return Ok(false);
+        };
         let (mut position, mut shared, mut lines) = (at, Vec::new(), self.unpublished_lines.clone());
         for part in parts {
             match part {
@@ -484,14 +557,14 @@ impl Journal for PostgresJournal {
                 }
             }
         }
-        self.publish(shared, lines, position)?;
+        self.publish(shared, lines, position, Facts::default())?;
         Ok(true)
     }
 
     fn reopened(&self) -> Result<Option<Box<dyn Journal>>> {
         match self.find(&self.session)? {
             Some(stored) if Some(&stored) != self.stored.as_ref() => {
-                let mut journal = Self::new(&self.address)?;
+                let mut journal = Self::new(&self.address, Arc::new(Connection::new(self.address.clone())))?;
                 journal.stored = Some(stored);
                 journal.lock_wait = self.lock_wait;
                 Ok(Some(Box::new(journal)))
@@ -499,6 +572,18 @@ impl Journal for PostgresJournal {
             _ => Ok(None),
         }
     }
+}
+
+/// Reads the facts of a row in the text format.
+fn facts_of(row: &SimpleQueryRow) -> Facts {
+    let bytes = |column: usize| row.get(column).and_then(|text| hex(text.strip_prefix("\\x")?));
+    let summary = bytes(2).and_then(|bytes| SessionSummary::decode(&bytes));
+    Facts { summary, is_counted: row.get(3) == Some("t"), tip: bytes(4) }
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    text.as_bytes().chunks(2).map(|pair| Some(16 * digit(pair[0])? + digit(*pair.get(1)?)?)).collect()
 }
 
 fn index_line(position: i64, length: i32, head: &[u8]) -> IndexLine<'_> {

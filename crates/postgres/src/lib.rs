@@ -27,6 +27,8 @@ mod layout;
 mod line;
 mod schema;
 mod sessions;
+mod store;
+mod summary;
 mod transaction;
 mod transfer;
 
@@ -35,4 +37,5 @@ pub use error::{Error, Result};
 pub use journal::PostgresJournal;
 pub use schema::{Status, VERSION, init, migrate, status};
 pub use sessions::{StoredSession, delete, sessions};
+pub use store::PostgresStore;
 pub use transfer::{Copied, copy_missing};

@@ -17,6 +17,7 @@ pub(crate) struct Line {
     pub(crate) position: i64,
     pub(crate) length: i32,
     pub(crate) entry: Option<Vec<u8>>,
+    pub(crate) parent: Option<Vec<u8>>,
     pub(crate) head: Option<Vec<u8>>,
     /// The bytes without large values.
     pub(crate) bytes: Vec<u8>,
@@ -50,6 +51,7 @@ impl Line {
             position: position as i64,
             length: i32::try_from(line.bytes.len()).ok()?,
             entry: line.id.as_ref().map(entry_key),
+            parent: line.parent.as_ref().map(entry_key),
             head: (head.len() < text.len() || !blobs.is_empty()).then(|| head.into_owned()),
             bytes,
             blobs,
@@ -62,10 +64,12 @@ impl Line {
         let line = |bytes: &[u8]| {
             let start = position;
             position += bytes.len() as u64;
-            let id = Cursor::new(bytes).get("id").and_then(Cursor::as_str);
-            let is_header = start == 0;
-            let id = id.filter(|_| !is_header).map(|id| EntryId::from(&*id));
-            Line::new(start, &NewLine { bytes, id, parent: None })
+            let [id, parent] = match start {
+                0 => [None, None],
+                _ => Cursor::new(bytes).get_each(["id", "parentId"]),
+            };
+            let text = |value: Option<Cursor<'_>>| Some(EntryId::from(&*value?.as_str()?));
+            Line::new(start, &NewLine { bytes, id: text(id), parent: text(parent) })
         };
         bytes.split_inclusive(|byte| *byte == b'\n').map(line).collect()
     }

@@ -1,13 +1,17 @@
 //! The sessions of a database.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use session_tree::json::Cursor;
+use session_tree::journal::ReadAt;
+use session_tree::{Options, SessionSummary};
+use uuid::Uuid;
 
 use crate::address::Address;
 use crate::connection::Connection;
 use crate::error::{Error, Result};
+use crate::journal::PostgresJournal;
 use crate::transaction;
 
 /// A session in the list of a database.
@@ -16,10 +20,8 @@ use crate::transaction;
 pub struct StoredSession {
     /// The last part of its address.
     pub name: String,
-    /// The working directory of its header.
-    pub cwd: Option<String>,
-    /// The number of bytes.
-    pub length: u64,
+    /// The row of the session in lists. Its path is the address, without secrets.
+    pub summary: SessionSummary,
     /// The time at which it came into the database.
     pub created: SystemTime,
     /// The time of the last append.
@@ -28,29 +30,86 @@ pub struct StoredSession {
 
 /// Lists the sessions that the role of an address may see, the last changed first.
 ///
+/// The rows of sessions hold their summaries. Only after branches were added, or for a new fork, a session is read, once, and
+/// its row updated.
+///
 /// # Errors
 ///
 /// Fails if the database cannot be used.
 pub fn sessions(address: &Address) -> Result<Vec<StoredSession>> {
-    let connection = Connection::new(address.without_session());
-    let list = "SELECT s.name, s.length, s.created, s.changed, coalesce(l.line, f.line) FROM offshoot.session s \
-         LEFT JOIN offshoot.line l ON l.log = s.log AND l.position = 0 \
-         LEFT JOIN offshoot.part p ON p.session = s.id AND p.position = 0 \
-         LEFT JOIN offshoot.line f ON f.log = p.source_log AND f.position = p.source_position \
-         ORDER BY s.changed DESC";
+    let address = address.without_session();
+    let connection = Arc::new(Connection::new(address.clone()));
+    let list = "SELECT name, length, created, changed, summary, is_counted, id FROM offshoot.session";
     let rows = connection.run(true, move |link| async move { link.client.query(list, &[]).await })?;
-    let session = |row: &tokio_postgres::Row| {
-        let header: Option<&[u8]> = row.get(4);
-        let cwd = header.and_then(|header| Cursor::new(header).get("cwd")?.as_str());
-        StoredSession {
-            name: row.get(0),
-            cwd: cwd.map(Into::into),
-            length: row.get::<_, i64>(1) as u64,
-            created: row.get(2),
-            changed: row.get(3),
+    let mut sessions = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let (name, length): (String, i64) = (row.get(0), row.get(1));
+        let summary = row.get::<_, Option<&[u8]>>(4).and_then(SessionSummary::decode);
+        let one = address.with_session(&name);
+        let mut summary = match summary {
+            Some(summary) if row.get(5) => summary,
+            known => match count_again(&one, known, &connection, row.get(6), length)? {
+                Some(summary) => summary,
+                // Another client deleted it.
+                None => continue,
+            },
+        };
+        summary.path = PathBuf::from(one.to_string());
+        (summary.size, summary.is_complete) = (length as u64, true);
+        sessions.push(StoredSession { name, summary, created: row.get(2), changed: row.get(3) });
+    }
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.changed));
+    Ok(sessions)
+}
+
+/// Counts the branches of a session again, or makes all of its summary, and stores it unless the session has grown.
+fn count_again(
+    address: &Address,
+    known: Option<SessionSummary>,
+    connection: &Arc<Connection>,
+    id: Uuid,
+    length: i64,
+) -> Result<Option<SessionSummary>> {
+    let journal = match PostgresJournal::open_with(address, Arc::clone(connection)) {
+        Err(Error::NoSession { .. }) => return Ok(None),
+        journal => journal?,
+    };
+    let failed = |error: &dyn std::error::Error| Error::Refused {
+        database: connection.database().to_owned(),
+        reason: crate::address::chain(error),
+    };
+    let summary = match known {
+        Some(mut summary) => {
+            let session = Options::new().open_journal_read_only(journal).map_err(|error| failed(&error))?;
+            summary.tip_count = session.tree().tips().len() as u64;
+            summary
+        }
+        None => {
+            let mut bytes = vec![0; length as usize];
+            let mut filled = 0;
+            while filled < bytes.len() {
+                match journal.read_at(filled as u64, &mut bytes[filled..]).map_err(|error| failed(&error))? {
+                    0 => return Ok(None),
+                    read => filled += read,
+                }
+            }
+            SessionSummary::of_bytes(&bytes).map_err(|error| failed(&error))?
         }
     };
-    Ok(rows.iter().map(session).collect())
+    let encoded = Arc::new(summary.encode());
+    let stored = connection.run(true, move |link| {
+        let encoded = Arc::clone(&encoded);
+        async move {
+            let store =
+                "UPDATE offshoot.session SET summary = $3, is_counted = true WHERE id = $1 AND length = $2";
+            link.client.execute(store, &[&id, &length, &*encoded]).await
+        }
+    });
+    match stored {
+        // A replica cannot store it.
+        Ok(_) | Err(Error::ReadOnly { .. }) => Ok(Some(summary)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Deletes the session of an address for good. Its forks keep the lines that they share with it.

@@ -1,6 +1,7 @@
 //! The transactions that change sessions. Each is committed as a whole or not at all.
 
 use futures_util::future::{try_join, try_join3};
+use session_tree::SessionSummary;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -9,6 +10,7 @@ use uuid::Uuid;
 use crate::connection::Link;
 use crate::layout::Part;
 use crate::line::{Blob, Line};
+use crate::summary::Facts;
 
 /// Held shared by transactions that refer to lines or large values of other sessions, and exclusively by those that delete
 /// them: what is referred to cannot disappear before the commit.
@@ -21,16 +23,18 @@ pub(crate) async fn append_and_commit(
     session: Uuid,
     length: u64,
     lines: &[Line],
+    facts: &Facts,
 ) -> Result<(), Error> {
-    let append = append(link, session, length, lines);
+    let append = append(link, session, length, lines, facts);
     try_join(append, link.client.batch_execute("COMMIT")).await.map(drop)
 }
 
-async fn append(link: &Link, session: Uuid, length: u64, lines: &[Line]) -> Result<(), Error> {
+async fn append(link: &Link, session: Uuid, length: u64, lines: &[Line], facts: &Facts) -> Result<(), Error> {
     let length = length as i64;
     let positions: Vec<i64> = lines.iter().map(|line| line.position).collect();
     let lengths: Vec<i32> = lines.iter().map(|line| line.length).collect();
     let entries: Vec<Option<&[u8]>> = lines.iter().map(|line| line.entry.as_deref()).collect();
+    let parents: Vec<Option<&[u8]>> = lines.iter().map(|line| line.parent.as_deref()).collect();
     let heads: Vec<Option<&[u8]>> = lines.iter().map(|line| line.head.as_deref()).collect();
     let bytes: Vec<&[u8]> = lines.iter().map(|line| line.bytes.as_slice()).collect();
     let blobs =
@@ -38,8 +42,12 @@ async fn append(link: &Link, session: Uuid, length: u64, lines: &[Line]) -> Resu
     let numbers: Vec<i64> = blobs().map(|(number, _)| number).collect();
     let hashes: Vec<&[u8]> = blobs().map(|(_, blob)| blob.hash.as_slice()).collect();
     let places: Vec<i32> = blobs().map(|(_, blob)| blob.position).collect();
-    let parameters: [&(dyn ToSql + Sync); 10] =
-        [&session, &length, &positions, &lengths, &entries, &heads, &bytes, &numbers, &hashes, &places];
+    let summary = facts.summary.as_ref().map(SessionSummary::encode);
+    #[rustfmt::skip]
+    let parameters: [&(dyn ToSql + Sync); 14] = [
+        &session, &length, &positions, &lengths, &entries, &heads, &bytes, &numbers, &hashes, &places,
+        &parents, &summary, &facts.is_counted, &facts.tip,
+    ];
     let insert = link.client.execute(&link.statements.append, &parameters);
     if numbers.is_empty() {
         return insert.await.map(drop);
@@ -55,14 +63,26 @@ async fn append(link: &Link, session: Uuid, length: u64, lines: &[Line]) -> Resu
     try_join3(link.client.batch_execute(SHARE), insert_blobs, insert).await.map(drop)
 }
 
-/// Creates a session. Returns its id and its log; none if its name is taken.
+/// The result of [`create`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Created {
+    /// The session is there.
+    Done { id: Uuid, log: Uuid },
+    /// Another session has its name.
+    NameTaken,
+    /// Lines that it was to share were deleted.
+    SourceGone,
+}
+
+/// Creates a session.
 pub(crate) async fn create(
     link: &Link,
     name: &str,
     parts: &[Part],
     lines: &[Line],
     length: u64,
-) -> Result<Option<(Uuid, Uuid)>, Error> {
+    facts: &Facts,
+) -> Result<Created, Error> {
     let create = async {
         link.client.batch_execute("BEGIN").await?;
         let insert = "INSERT INTO offshoot.session (name) VALUES ($1) RETURNING id, log";
@@ -70,25 +90,32 @@ pub(crate) async fn create(
         let (id, log) = (row.get(0), row.get(1));
         if !parts.is_empty() {
             link.client.batch_execute(SHARE).await?;
-            add_parts(link, id, parts).await?;
+            if !add_parts(link, id, parts).await? {
+                link.client.batch_execute("ROLLBACK").await?;
+                return Ok(Created::SourceGone);
+            }
         }
-        append_and_commit(link, id, length, lines).await?;
-        Ok((id, log))
+        append_and_commit(link, id, length, lines, facts).await?;
+        Ok(Created::Done { id, log })
     };
     match or_roll_back(link, create).await {
-        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(None),
-        result => result.map(Some),
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(Created::NameTaken),
+        result => result,
     }
 }
 
-async fn add_parts(link: &Link, session: Uuid, parts: &[Part]) -> Result<(), Error> {
+/// Adds the parts of a new session. Returns false if a line at the beginning of one was deleted.
+async fn add_parts(link: &Link, session: Uuid, parts: &[Part]) -> Result<bool, Error> {
     let positions: Vec<i64> = parts.iter().map(|part| part.position as i64).collect();
     let lengths: Vec<i64> = parts.iter().map(|part| part.length as i64).collect();
     let logs: Vec<Uuid> = parts.iter().map(|part| part.log).collect();
     let sources: Vec<i64> = parts.iter().map(|part| part.source_position as i64).collect();
     let insert = "INSERT INTO offshoot.part (session, position, length, source_log, source_position) \
-         SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::uuid[], $5::bigint[])";
-    link.client.execute(insert, &[&session, &positions, &lengths, &logs, &sources]).await.map(drop)
+         SELECT $1, n.* FROM unnest($2::bigint[], $3::bigint[], $4::uuid[], $5::bigint[]) \
+         AS n (position, length, log, source_position) \
+         JOIN offshoot.line l ON l.log = n.log AND l.position = n.source_position";
+    let added = link.client.execute(insert, &[&session, &positions, &lengths, &logs, &sources]).await?;
+    Ok(added == parts.len() as u64)
 }
 
 /// Gives a session whose row is locked other lines, and commits. The old ones go to a new session named `kept`. Returns the
@@ -99,18 +126,19 @@ pub(crate) async fn replace(
     kept: &str,
     length: u64,
     lines: &[Line],
+    facts: &Facts,
 ) -> Result<Uuid, Error> {
     let client = &link.client;
     let replace = async {
-        let keep = "INSERT INTO offshoot.session (name, log, length) \
-             SELECT $2, log, length FROM offshoot.session WHERE id = $1 RETURNING id";
+        let keep = "INSERT INTO offshoot.session (name, log, length, summary, is_counted, tip) \
+             SELECT $2, log, length, summary, is_counted, tip FROM offshoot.session WHERE id = $1 RETURNING id";
         let kept: Uuid = client.query_one(keep, &[&session, &kept]).await?.get(0);
         client
             .execute("UPDATE offshoot.part SET session = $2 WHERE session = $1", &[&session, &kept])
             .await?;
         let renew = "UPDATE offshoot.session SET log = gen_random_uuid() WHERE id = $1 RETURNING log";
         let log = client.query_one(renew, &[&session]).await?.get(0);
-        append_and_commit(link, session, length, lines).await?;
+        append_and_commit(link, session, length, lines, facts).await?;
         Ok(log)
     };
     or_roll_back(link, replace).await
@@ -148,7 +176,7 @@ pub(crate) async fn delete(link: &Link, name: &str) -> Result<bool, Error> {
 }
 
 /// Ends the transaction if a statement of it failed.
-async fn or_roll_back<T>(
+pub(crate) async fn or_roll_back<T>(
     link: &Link,
     transaction: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {

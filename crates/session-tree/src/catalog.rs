@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::fs::{Fs, RealFs};
+use crate::journal::Store;
 use crate::naming::encode_cwd;
 use crate::session::{Options, Session};
 
@@ -45,6 +46,13 @@ pub struct Catalog {
     root: PathBuf,
     layout: Layout,
     cache: Option<PathBuf>,
+    store: Option<Arc<dyn CatalogStore>>,
+}
+
+/// A store that can list its sessions.
+pub trait CatalogStore: Store {
+    /// Returns complete rows of all sessions at the address of a place for sessions, in any order.
+    fn list(&self, address: &Path) -> Result<Vec<SessionSummary>>;
 }
 
 /// How session files are laid out below the directory of a catalog.
@@ -59,7 +67,12 @@ enum Layout {
 impl Catalog {
     /// Makes a catalog of a directory that has one sub-directory per project. The directory need not exist.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { fs: Arc::new(RealFs), root: root.into(), layout: Layout::PerProject, cache: None }
+        Self { fs: Arc::new(RealFs), root: root.into(), layout: Layout::PerProject, cache: None, store: None }
+    }
+
+    /// Makes a catalog of the sessions at an address of a store. The sessions of all projects are side by side there.
+    pub fn of_store(store: Arc<dyn CatalogStore>, address: impl Into<PathBuf>) -> Self {
+        Self { store: Some(store), ..Self::new(address).flat() }
     }
 
     /// Says that all files lie in the directory itself, whatever their project.
@@ -118,7 +131,10 @@ impl Catalog {
 
     /// Reads what person and model said in a session, in file order, separated by blanks: the text to search in.
     pub fn text(&self, path: &Path) -> Result<String> {
-        read::text(&*self.fs, path)
+        match &self.store {
+            Some(store) => read::text_of(&*store.open(path)?, path),
+            None => read::text(&*self.fs, path),
+        }
     }
 
     /// Finds a session by its path, its id, the beginning of its id, or its name.
@@ -132,6 +148,12 @@ impl Catalog {
         }
         if let Some(path) = self.find_path(wanted, cwd) {
             return Ok(path);
+        }
+        if let Some(store) = &self.store {
+            let is_called = |row: &SessionSummary| row.path.file_name().is_some_and(|name| name == wanted);
+            if let Some(row) = store.list(&self.root)?.into_iter().find(is_called) {
+                return Ok(row.path);
+            }
         }
         let own = cwd.map(|cwd| self.list(cwd));
         for listing in own.into_iter().chain(std::iter::once_with(|| self.list_all())) {

@@ -134,7 +134,7 @@ impl Session {
     #[cfg(feature = "fs")]
     pub fn check_file(&self, fs: &dyn crate::fs::Fs) -> Result<Report> {
         let mut report = self.check()?;
-        let Some(path) = self.file().filter(|_| self.is_saved()) else { return Ok(report) };
+        let Some(path) = self.journal.path().filter(|_| self.is_saved()) else { return Ok(report) };
         let mode = fs.metadata(path).map_err(Error::io("read", path))?.mode & 0o777;
         if mode & 0o077 != 0 {
             let header = 0..self.header().raw().len() as u64;

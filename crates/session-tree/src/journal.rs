@@ -14,7 +14,10 @@ mod file;
 mod lines;
 mod memory;
 mod source;
+#[cfg(feature = "fs")]
+mod store;
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
@@ -34,6 +37,8 @@ pub(crate) use lines::read_up_to;
 pub(crate) use lines::{Piece, each_line, each_line_while, read_into, read_range};
 pub use memory::MemoryJournal;
 pub(crate) use source::{ChecksumWriter, Overlay, Reader, checksum, copy_range};
+#[cfg(feature = "fs")]
+pub use store::Store;
 
 /// Bytes that can be read at a position.
 pub trait ReadAt {
@@ -76,12 +81,17 @@ pub trait ReadAt {
 /// **Optional operations.** Everything with a default may be left out. [`Capabilities`] announces what is there. A storage that
 /// offers [`index`](Journal::index) keeps the [head](crate::line_head) of every line beside it, for lines of `append` as for
 /// those of `replace`. All lines of its journals are whole.
-pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
+pub trait Journal: ReadAt + Send + Sync + fmt::Debug + Any {
     /// Returns the name of the journal in messages: a path, or a URL without secrets.
     fn name(&self) -> Cow<'_, str>;
 
     /// Returns the file behind the journal, if it is one. The file need not exist yet.
     fn path(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Returns the address under which a [`Store`] opens the journal, without secrets. None for files and in memory.
+    fn address(&self) -> Option<&Path> {
         None
     }
 
@@ -150,11 +160,22 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Returns the first line and the lines of entries and all their ancestors, each once and with its line feed, in the order of
+    /// the journal and in one request. Works with [`Capabilities::paths`].
+    ///
+    /// The last line of an id counts; ids without a line are left out. The engine then reads the path to a leaf without the
+    /// rest of the session: see [`Options::open_journal_path`](crate::Options::open_journal_path).
+    fn paths(&self, ids: &[EntryId]) -> io::Result<Vec<u8>> {
+        let _ = ids;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Appends lines of another journal without copying them, and new lines among them, under the lock. Works with
     /// [`Capabilities::fork`].
     ///
     /// `at` is the length of this journal, which has to [exist](Journal::exists) afterwards. Everything is appended, or
-    /// nothing, as by [`append`](Journal::append). Returns false if the two journals cannot share lines; the engine copies
+    /// nothing, as by [`append`](Journal::append). An implementation recognises its own journals by downcasting the source.
+    /// Returns false if the two journals cannot share lines; the engine copies
     /// them then.
     fn fork(&mut self, at: u64, source: &dyn Journal, parts: &[ForkPart<'_>]) -> Result<bool> {
         let _ = (at, source, parts);
@@ -189,6 +210,8 @@ pub struct Capabilities {
     pub index: bool,
     /// [`Journal::lines`] works.
     pub lines: bool,
+    /// [`Journal::paths`] works.
+    pub paths: bool,
     /// [`Journal::fork`] works, from and to a journal that has this capability.
     pub fork: bool,
 }

@@ -117,7 +117,8 @@ pub use branch_summary::{
 pub use call::describe_call;
 #[cfg(feature = "catalog")]
 pub use catalog::{
-    Catalog, Damage, Listing, Progress, Relevance, SUB_AGENT_MARKER, SessionQuery, SessionSummary,
+    Catalog, CatalogStore, Damage, Listing, Progress, Relevance, SUB_AGENT_MARKER, SessionQuery,
+    SessionSummary,
 };
 pub use check::{Fix, REPAIR, Recovered, Report};
 pub use compaction::{CompactionPlan, CompactionSettings, should_compact};

@@ -9,6 +9,7 @@ mod files;
 mod follow;
 mod lines;
 mod options;
+mod path;
 mod read;
 mod write;
 
@@ -31,6 +32,8 @@ pub(crate) use ahead::ReadAhead;
 use cache::DocCache;
 pub use lines::RawLines;
 pub use options::Options;
+#[cfg(feature = "conformance")]
+pub(crate) use path::path_to_leaf;
 pub(crate) use write::split_lines;
 pub use write::{NewHeader, NewSession, SyncPolicy};
 
@@ -150,9 +153,14 @@ impl Session {
         &self.index.header
     }
 
-    /// Returns the file behind the session; it need not exist yet.
+    /// Returns the file behind the session, or its address in a [`Store`](crate::journal::Store); it need not exist yet.
     pub fn file(&self) -> Option<&Path> {
-        self.journal.path()
+        self.journal.path().or_else(|| self.journal.address())
+    }
+
+    /// Returns the number of bytes of the session, as far as they are known.
+    pub fn size(&self) -> u64 {
+        self.index.known_end()
     }
 
     /// Returns true if others can open the session.

@@ -176,6 +176,8 @@ fn prompt_back(session: &Session, node: Node, count: usize, is_counted: bool) ->
 /// assert_eq!(split_reference("a1b2"), (None, "a1b2"));
 /// assert_eq!(split_reference("@done: all"), (None, "@done: all"));
 /// assert_eq!(split_reference("branch:2"), (None, "branch:2"));
+/// assert_eq!(split_reference("postgres://db.example:6432/team/one"), (None, "postgres://db.example:6432/team/one"));
+/// assert_eq!(split_reference("postgres://db/team/one:leaf~1"), (Some("postgres://db/team/one"), "leaf~1"));
 /// ```
 pub fn split_reference(text: &str) -> (Option<&str>, &str) {
     const ENDING: &str = ".jsonl:";
@@ -185,7 +187,9 @@ pub fn split_reference(text: &str) -> (Option<&str>, &str) {
     if text.starts_with('@') || text.starts_with(BRANCH) {
         return (None, text);
     }
-    match text.split_once(':') {
+    // The address of a session in a database has a colon itself.
+    let parts = if text.contains("://") { text.rsplit_once(':') } else { text.split_once(':') };
+    match parts {
         // A drive letter, or a path that merely has a colon in it.
         Some((_, reference)) if reference.contains(['/', '\\']) => (None, text),
         Some((session, reference)) if !session.is_empty() => (Some(session), reference),

@@ -159,6 +159,20 @@ impl PostgresServer {
         if psql.status.success() { Ok(text(psql.stdout)) } else { Err(text(psql.stderr)) }
     }
 
+    /// Creates a superuser that has to log in with a password.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the server cannot be changed.
+    pub fn add_role_with_password(&self, role: &str, password: &str) {
+        let rules = format!("{}/pg_hba.conf", self.data());
+        let old = std::fs::read_to_string(&rules).expect("the rules of the server");
+        std::fs::write(&rules, format!("local all {role} scram-sha-256\n{old}")).expect("the rules are ours");
+        let statements = format!("CREATE ROLE {role} LOGIN SUPERUSER PASSWORD '{password}'");
+        self.sql("postgres", &statements).expect("a new role");
+        self.sql("postgres", "SELECT pg_reload_conf()").expect("new rules");
+    }
+
     /// Returns the messages of the server.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()

@@ -16,7 +16,7 @@ use session_tree::{
 
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
-use crate::database::{self, Access};
+use crate::database;
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
@@ -282,14 +282,19 @@ impl Prepared {
 /// Opens the session, or makes it; tells whether it was made.
 fn open(args: &Args, app: &App) -> Result<(Session, bool), CommandError> {
     let options = app.options().sync(args.sync.policy());
-    let path = Path::new(&args.session);
-    if args.create && !path.exists() {
-        let cwd = args.cwd.clone().map_or_else(|| app.env.cwd(), Ok)?;
-        return Ok((create(options, path, cwd, args.how.dry_run)?, true));
-    }
-    if let Some(address) = database::address(&args.session) {
-        let access = if args.how.dry_run { Access::Read } else { Access::Change };
-        return Ok((database::open(address, options, access)?, false));
+    if args.create {
+        let (path, exists) = match database::address(&args.session) {
+            Some(address) => {
+                let path = app.databases.add(address, &app.env)?;
+                let exists = app.databases.has_session(&path)?;
+                (path, exists)
+            }
+            None => (PathBuf::from(&args.session), Path::new(&args.session).exists()),
+        };
+        if !exists {
+            let cwd = args.cwd.clone().map_or_else(|| app.env.cwd(), Ok)?;
+            return Ok((create(options, &path, cwd, args.how.dry_run)?, true));
+        }
     }
     let found = app.find(&args.session)?;
     let session = if args.how.dry_run { options.open_read_only(found) } else { options.open(found) };

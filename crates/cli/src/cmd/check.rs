@@ -14,7 +14,6 @@ use session_tree::{Diagnostic, Error, Fix, Problem, Report, Severity};
 
 use crate::app::{App, is_stream};
 use crate::change::quoted;
-use crate::database;
 use crate::error::{CommandError, Failure};
 use crate::reading::Output;
 use crate::ui::{Tone, Ui, bytes, count};
@@ -161,7 +160,7 @@ impl Found {
 }
 
 fn check(target: &Target, app: &App) -> Result<Found, CommandError> {
-    if is_stream(&target.path) || database::address(target.path.as_os_str()).is_some() {
+    if is_stream(&target.path) {
         return Ok(Found::Report(app.open(&target.path)?.check()?));
     }
     match app.options().open_read_only(&target.path) {

@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    args.session.each(app, &mut |app, session| {
+    args.session.each_path(app, &mut |app, session| {
         let mut context = session.context_at(session.position_of(resolve(session, args.session.at())?)?)?;
         if args.llm {
             let sent =

@@ -8,11 +8,11 @@ use serde::Serialize;
 use session_tree::fs::{Access, RealFs};
 use session_tree::journal::FileJournal;
 use session_tree_postgres::{
-    Address, PostgresJournal, VERSION, copy_missing, init, migrate, sessions, status,
+    Address, PostgresJournal, VERSION, copy_missing, delete, init, migrate, sessions, status,
 };
 
 use crate::app::App;
-use crate::database::parse;
+use crate::database::{self, Databases};
 use crate::error::{CommandError, Failure};
 use crate::ui::{bytes, count};
 
@@ -37,8 +37,8 @@ pub(crate) struct Args {
 enum Command {
     /// Create the tables, and make a login role a member of a tenant.
     Init {
-        /// The database.
-        address: String,
+        /// The database; the default is that of `OFFSHOOT_STORE` or of the setting `store`.
+        address: Option<String>,
         /// The tenant; it is created if it does not exist.
         #[arg(long, default_value = "default", value_name = "NAME")]
         tenant: String,
@@ -48,21 +48,21 @@ enum Command {
     },
     /// Bring the tables to the version of this program.
     Migrate {
-        /// The database.
-        address: String,
+        /// The database; the default is that of `OFFSHOOT_STORE` or of the setting `store`.
+        address: Option<String>,
     },
     /// Show the version of the tables, and the tenant.
     Status {
-        /// The database.
-        address: String,
+        /// The database; the default is that of `OFFSHOOT_STORE` or of the setting `store`.
+        address: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
     /// List the sessions of the tenant, the last changed first.
     List {
-        /// The database.
-        address: String,
+        /// The database; the default is that of `OFFSHOOT_STORE` or of the setting `store`.
+        address: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -72,6 +72,11 @@ enum Command {
         /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
         session: String,
         /// The database, or the session in it; without a session, its id is the name.
+        address: String,
+    },
+    /// Delete a session for good. Its forks keep the entries that they share with it.
+    Delete {
+        /// The session in the database.
         address: String,
     },
     /// Copy the entries of a session in the database to a file that lacks them.
@@ -113,21 +118,43 @@ pub(super) struct State {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
+    let database = |address: &Option<String>| named(address.as_deref(), app);
     match &args.command {
         Command::Init { address, tenant, role } => {
-            let state = init(&parse(address)?, tenant, role.as_deref())?;
+            let state = init(&database(address)?, tenant, role.as_deref())?;
             let role = role.as_ref().unwrap_or(&state.role);
             app.ui.plain(&format!("the tables have version {VERSION}; {role} works for the tenant {tenant}"))
         }
         Command::Migrate { address } => {
-            migrate(&parse(address)?)?;
+            migrate(&database(address)?)?;
             app.ui.plain(&format!("the tables have version {VERSION}"))
         }
-        Command::Status { address, json } => show_status(&parse(address)?, *json, app),
-        Command::List { address, json } => list(&parse(address)?, *json, app),
-        Command::Push { session, address } => push(&app.find(session)?, &parse(address)?, app),
-        Command::Pull { address, file } => pull(&parse(address)?, file, app),
+        Command::Status { address, json } => show_status(&database(address)?, *json, app),
+        Command::List { address, json } => list(&database(address)?, *json, app),
+        Command::Push { session, address } => {
+            let address = named(Some(address), app)?;
+            push(&app.find_file(session)?, &address, app)
+        }
+        Command::Pull { address, file } => pull(&named(Some(address), app)?, file, app),
+        Command::Delete { address } => {
+            let address = named(Some(address), app)?;
+            delete(&address)?;
+            app.ui.tell(&format!("deleted {address}"))
+        }
     }
+}
+
+/// Returns the address of an argument, or that of the environment or the settings.
+fn named(address: Option<&str>, app: &App) -> Result<Address, CommandError> {
+    if let Some(address) = address {
+        return Databases::parse(address, &app.env);
+    }
+    let store = app.session_dir()?.path;
+    if !database::is_address(&store) {
+        let failure = Failure::new("no database is given");
+        return Err(failure.hint("give its address, or set OFFSHOOT_STORE or the setting `store`").into());
+    }
+    app.databases.address(&store)
 }
 
 fn show_status(address: &Address, is_json: bool, app: &mut App) -> Result<(), CommandError> {
@@ -156,14 +183,14 @@ fn list(address: &Address, is_json: bool, app: &mut App) -> Result<(), CommandEr
             Ok(Listed {
                 address: address.with_session(&session.name).to_string(),
                 name: session.name,
-                cwd: session.cwd,
-                bytes: session.length,
+                cwd: Some(session.summary.cwd).filter(|cwd| !cwd.is_empty()),
+                bytes: session.summary.size,
             })
         }));
     }
     for session in &sessions {
-        let cwd = session.cwd.as_deref().unwrap_or_default();
-        app.ui.plain(&format!("{}  {}  {cwd}", session.name, bytes(session.length)))?;
+        let summary = &session.summary;
+        app.ui.plain(&format!("{}  {}  {}", session.name, bytes(summary.size), summary.cwd))?;
     }
     match sessions.is_empty() {
         true => app.ui.tell("no sessions yet; `offshoot db push` copies one"),

@@ -8,6 +8,7 @@ use session_tree::{Entry, Loss, Session};
 
 use super::texts::Texts;
 use crate::app::App;
+use crate::database;
 use crate::error::{CommandError, Failure};
 use crate::ui::Tone;
 
@@ -65,7 +66,9 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 fn look(session: &mut Session, path: &Path, id: &str) -> Result<Vec<Entry>, CommandError> {
     let lost = |what: Loss| Failure::new(format!("{} was {what} by somebody else", path.display()));
     // The open file would stay as it is for ever.
-    if path.metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+    if !database::is_address(path)
+        && path.metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    {
         return Err(lost(Loss::Deleted).into());
     }
     let entries = session.poll()?;

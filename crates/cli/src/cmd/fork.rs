@@ -8,7 +8,8 @@ use serde::Serialize;
 use session_tree::{Destination, Error, Extract, ForkPlan, ForkPosition, Image, Role};
 
 use super::session_command::{Outcome, Work};
-use crate::change::{Change, Effect, quoted};
+use crate::change::{Change, Effect};
+use crate::database::remove_command;
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
@@ -197,7 +198,7 @@ impl Made {
         };
         let change = Change::new(verbs.0, verbs.1, format!("{}{place}", self.what));
         let change = match &self.file {
-            Some(file) => change.gives(file.as_str()).undo(format!("rm {}", quoted(file))),
+            Some(file) => change.gives(file.as_str()).undo(remove_command(file)),
             None => change,
         };
         change.json(MadeJson { path, id: self.id.clone(), fields })

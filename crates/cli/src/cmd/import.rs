@@ -9,7 +9,8 @@ use session_tree::Error;
 
 use super::session_command::{Outcome, Work, project_directory};
 use crate::app::is_same_file;
-use crate::change::{Change, Effect, quoted};
+use crate::change::{Change, Effect};
+use crate::database::remove_command;
 use crate::error::CommandError;
 use crate::ui::count;
 
@@ -36,7 +37,7 @@ pub(super) struct Imported {
 }
 
 pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
-    let file = work.app.find(&args.file)?;
+    let file = work.app.find_file(&args.file)?;
     let source = work.app.options().open_read_only(&file)?;
     let (entries, id, version) =
         (source.tree().len(), source.header().id().into_owned(), source.header().version());
@@ -62,7 +63,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     let mut change = match is_same_file(&stored, &file) {
         true => Change::new("left", "leave", format!("{} where it is", file.display())),
         false => Change::new("imported", "import", format!("{what}{}", new_name(&file, &stored)))
-            .undo(format!("rm {}", quoted(&path))),
+            .undo(remove_command(&path)),
     };
     for note in notes(&id, version, cwd.as_deref(), work)? {
         change = change.note(note);

@@ -1,12 +1,14 @@
 //! `offshoot migrate`: an old session in the current version.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, quoted};
+use crate::database::is_address;
 use crate::error::CommandError;
 use session_tree::{Error, ReadOnlyReason};
 
@@ -51,7 +53,10 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
     let mut change = Change::new("migrated", "migrate", what(&file, version, kept.as_deref()));
     if let Some(kept) = &kept {
-        change = change.gives(kept).undo(format!("mv {} {}", quoted(kept), quoted(&file)));
+        change = change.gives(kept);
+        if !is_address(Path::new(&file)) {
+            change = change.undo(format!("mv {} {}", quoted(kept), quoted(&file)));
+        }
     }
     change.json(Migrated { file, from: version, to: CURRENT, kept })?.tell(app, args.how)
 }

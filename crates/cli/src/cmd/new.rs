@@ -52,9 +52,10 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if let Some(id) = &args.id {
         check_unused(id, work.app)?;
     }
-    let to = match work.is_chat && work.file().is_empty() {
-        true => Destination::Memory,
-        false => Destination::Directory(work.app.catalog()?.project_dir(&cwd)),
+    let to = match work.database() {
+        _ if work.is_chat && work.file().is_empty() => Destination::Memory,
+        Some(database) => Destination::Directory(database),
+        None => Destination::Directory(work.app.catalog()?.project_dir(&cwd)),
     };
     let new = NewSession { cwd: cwd.clone(), id: args.id.clone(), parent_session: None };
     let request = NewRequest { new, to: Some(to.clone()), name: args.name.clone() };

@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let path = app.find(&args.session)?;
+    let path = app.find_file(&args.session)?;
     match app.options().open_read_only(&path) {
         Err(Error::NotASession { reason, .. }) => repair_headless(args, &path, reason, app),
         Err(error) => Err(error.into()),

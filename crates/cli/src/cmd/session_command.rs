@@ -15,6 +15,7 @@ use session_tree::{Destination, EntryId, Session};
 use super::SessionCommand;
 use crate::app::{App, file_of};
 use crate::change::{Change, Changing, SessionState};
+use crate::database;
 use crate::error::CommandError;
 use crate::exporting::free;
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
@@ -65,12 +66,24 @@ impl Work<'_> {
     /// project that the session belongs to.
     pub(crate) fn destination(&self, output: Option<&Path>) -> Result<Destination, CommandError> {
         if let Some(path) = output {
-            return Ok(Destination::File(free(path)?));
+            return Ok(Destination::File(match database::address(path.as_os_str()) {
+                Some(address) => self.app.databases.add(address, &self.app.env)?,
+                None => free(path)?,
+            }));
+        }
+        if let Some(database) = self.database() {
+            return Ok(Destination::Directory(database));
         }
         self.agent.read(|session| match session.file() {
             None => Ok(Destination::Memory),
             Some(_) => Ok(Destination::Directory(project_directory(session, self.app)?)),
         })
+    }
+
+    /// Returns the database that holds the session; none for a file or in memory.
+    pub(crate) fn database(&self) -> Option<PathBuf> {
+        let parent = |file: &Path| Some(file.parent()?.to_path_buf()).filter(|_| database::is_address(file));
+        self.agent.read(|session| session.file().and_then(parent))
     }
 
     /// Returns the leaf.

@@ -62,7 +62,7 @@ impl SessionStats {
         let header = session.header();
         Ok(SessionStats {
             file: file_of(session),
-            size: session.file().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len()),
+            size: session.size(),
             id: header.id().into_owned(),
             version: header.version(),
             name: session.name().map(str::to_owned),

@@ -28,6 +28,7 @@ use super::presence::{self, Presence};
 use super::trash::Trash;
 use crate::app::App;
 use crate::cmd::{self, Outcome, SessionCommand, Work};
+use crate::database;
 use crate::error::{CommandError, chain};
 use crate::exporting::{Export, Form, default_name, free, new_header};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
@@ -157,6 +158,9 @@ impl Services for ChatServices<'_> {
     }
 
     fn trash(&mut self, file: &Path) -> io::Result<()> {
+        if database::is_address(file) {
+            return Err(io::Error::other("`offshoot db delete` deletes a session of a database"));
+        }
         let state = self.app.env.state_dir();
         let state = state.map_err(|_| io::Error::other("no state directory for the trash"))?;
         self.trash.add(&state, file)

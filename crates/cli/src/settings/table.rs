@@ -52,6 +52,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     any("steeringMode", QUEUE, "one-at-a-time", "How queued steering messages are sent."),
     any("followUpMode", QUEUE, "one-at-a-time", "How messages that wait for the end of a turn are sent."),
+    any(
+        "store",
+        Text,
+        "",
+        "The database for new sessions and lists: `postgres://…`, or `$NAME` for a variable with the address.",
+    ),
     any("theme", Word(&["auto", "dark", "light", "plain"]), "auto", "The colours of the chat."),
     any("keymap", Word(&["offshoot", "pi"]), "offshoot", "The default keys."),
     any("doubleEscapeAction", Word(&["tree", "fork", "none"]), "tree", "What Escape twice does."),

@@ -1,13 +1,14 @@
 //! Which session a conversation goes on in.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use session_tree::{Destination, Extract, Session, Severity, fork_from};
 use session_view::split_reference;
 
 use crate::app::App;
 use crate::change::quoted;
+use crate::database;
 use crate::error::CommandError;
 use crate::ui::count;
 
@@ -63,7 +64,12 @@ impl Args {
             return app.open_to_change("-", false);
         }
         if let Some(wanted) = &self.session {
-            return app.open_to_change(wanted, false);
+            // The address of a database without a session begins a new one there.
+            let database = database::address(wanted).map(|address| app.databases.add(address, &app.env));
+            return match database.transpose()?.filter(|path| app.databases.is_database(path)) {
+                Some(database) => Ok(app.options().create_in(database, cwd)?),
+                None => app.open_to_change(wanted, false),
+            };
         }
         let directory = app.catalog()?.project_dir(cwd);
         match &self.fork {
@@ -100,13 +106,20 @@ fn fork(wanted: &str, directory: PathBuf, cwd: &str, app: &App) -> Result<Sessio
             let session = app.open(session)?;
             let at = session_view::resolve(&session, reference)?;
             let own = session.header().cwd().map(|own| own.into_owned());
-            let to = Destination::Directory(app.catalog()?.project_dir(own.as_deref().unwrap_or(cwd)));
+            let beside = session.file().filter(|file| database::is_address(file)).and_then(Path::parent);
+            let directory = match beside {
+                Some(database) => database.to_path_buf(),
+                None => app.catalog()?.project_dir(own.as_deref().unwrap_or(cwd)),
+            };
+            let to = Destination::Directory(directory);
             let plan = session.plan_extract(Extract::Path { at })?;
             Ok(session.extract(&plan, to, app.options())?)
         }
         (None, session) => {
-            let to = Destination::Directory(directory);
-            Ok(fork_from(&app.find(session)?, cwd, to, app.options(), None)?)
+            let source = app.find(session)?;
+            let beside = source.parent().filter(|_| database::is_address(&source)).map(Path::to_path_buf);
+            let to = Destination::Directory(beside.unwrap_or(directory));
+            Ok(fork_from(&source, cwd, to, app.options(), None)?)
         }
     }
 }

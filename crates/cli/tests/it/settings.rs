@@ -33,6 +33,7 @@ fn the_list_tells_what_counts_and_which_file_says_so() {
     retry.baseDelayMs                 2000                default
     steeringMode                      one-at-a-time       default
     followUpMode                      one-at-a-time       default
+    store                             -                   default
     theme                             auto                default
     keymap                            offshoot            default
     doubleEscapeAction                tree                default

@@ -19,5 +19,5 @@ impl Storage for Database {
 #[test]
 fn a_session_in_the_database_is_a_journal() {
     let mut storage = Database(crate::database(crate::server()));
-    assert_eq!(run(&mut storage).unwrap(), 37);
+    assert_eq!(run(&mut storage).unwrap(), 39);
 }

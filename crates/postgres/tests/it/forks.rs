@@ -107,7 +107,7 @@ fn sessions_are_listed_by_their_last_append() {
     let listed = sessions(&address).unwrap();
     let names: Vec<&str> = listed.iter().map(|session| session.name.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
-    assert_eq!(listed[0].cwd.as_deref(), Some("/project"));
-    assert_eq!(listed[0].length, bytes(&first).len() as u64);
+    assert_eq!(listed[0].summary.cwd, "/project");
+    assert_eq!(listed[0].summary.size, bytes(&first).len() as u64);
     assert!(listed[0].changed > listed[0].created);
 }

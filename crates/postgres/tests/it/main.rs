@@ -4,6 +4,7 @@
 
 mod conformance;
 mod forks;
+mod lists;
 mod loss;
 mod sessions;
 mod tenants;

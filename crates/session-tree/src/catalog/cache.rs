@@ -62,6 +62,18 @@ impl Cache {
     }
 }
 
+impl SessionSummary {
+    /// Encodes the row for a store, without its path and its size.
+    pub fn encode(&self) -> Vec<u8> {
+        [FORMAT.name.to_vec(), encode(self)].concat()
+    }
+
+    /// Decodes a row; none if another version of the engine encoded it.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        Self::read(&mut bytes.strip_prefix(FORMAT.name)?)
+    }
+}
+
 fields! {
     FileId { device, number }
     Key { file, len, changed }

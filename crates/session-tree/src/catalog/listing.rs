@@ -31,6 +31,8 @@ pub struct Listing {
     dirs: Vec<PathBuf>,
     /// Latest change first.
     files: Vec<FoundFile>,
+    /// The rows of a store, which are complete.
+    stored: Vec<SessionSummary>,
     problems: Vec<Error>,
     cache: Cache,
 }
@@ -61,11 +63,16 @@ impl Listing {
             cwd: cwd.map(str::to_owned),
             dirs: dirs.to_vec(),
             files: Vec::new(),
+            stored: Vec::new(),
             problems: Vec::new(),
             cache: catalog.cache.as_ref().map(|path| Cache::load(&*catalog.fs, path)).unwrap_or_default(),
         };
-        for dir in dirs {
-            listing.gather_dir(dir);
+        match &catalog.store {
+            Some(store) => match store.list(&catalog.root) {
+                Ok(rows) => listing.stored = rows,
+                Err(error) => listing.problems.push(error),
+            },
+            None => dirs.iter().for_each(|dir| listing.gather_dir(dir)),
         }
         listing.files.sort_by(|a, b| b.changed().cmp(&a.changed()).then_with(|| a.path.cmp(&b.path)));
         listing
@@ -107,7 +114,7 @@ impl Listing {
                 .get(&found.path, Key::of(meta))
                 .unwrap_or_else(|| read::quick(&*self.catalog.fs, &found.path, meta, &mut buffer)),
         });
-        rows.filter(|row| self.belongs(row))
+        self.stored.iter().cloned().chain(rows).filter(|row| self.belongs(row))
     }
 
     /// Returns complete rows, latest activity first.
@@ -120,16 +127,22 @@ impl Listing {
     /// If `watch` breaks off, the rows that are done so far are given.
     pub fn complete(mut self, watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>) -> Vec<SessionSummary> {
         let (files, mut cache) = (std::mem::take(&mut self.files), std::mem::take(&mut self.cache));
+        let stored = std::mem::take(&mut self.stored);
+        let total = files.len() + stored.len();
         let (mut rows, mut done) = (Vec::new(), 0);
         let mut take = |row: SessionSummary| {
             done += 1;
             let row = Some(row).filter(|row| self.belongs(row));
-            let flow = watch(Progress { done, total: files.len(), row: row.as_ref() });
+            let flow = watch(Progress { done, total, row: row.as_ref() });
             rows.extend(row);
             flow
         };
         let mut jobs = Vec::new();
-        let known = files.iter().try_for_each(|FoundFile { path, meta }| match meta {
+        let wanted = match stored.into_iter().try_for_each(&mut take) {
+            ControlFlow::Continue(()) => files.as_slice(),
+            ControlFlow::Break(()) => &[],
+        };
+        let known = wanted.iter().try_for_each(|FoundFile { path, meta }| match meta {
             Err(error) => take(unreadable(path, error)),
             Ok(meta) => match cache.get(path, Key::of(meta)) {
                 Some(row) => take(row),

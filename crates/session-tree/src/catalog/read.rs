@@ -14,7 +14,7 @@ use crate::entry::{Block, Content, Header};
 use crate::error::{Error, Result};
 use crate::fs::{Access, FileId, Fs, FsFile, Meta};
 use crate::index::{self, Index, LONGEST_LINE, Refusal};
-use crate::journal::{ReadAt, read_range, read_up_to};
+use crate::journal::{Journal, ReadAt, read_range, read_up_to};
 use crate::json::{Cursor, Doc, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
@@ -98,10 +98,21 @@ pub(super) fn text(fs: &dyn Fs, path: &Path) -> Result<String> {
     let opened = Opened::open(fs, path)?;
     let mut buffer = Vec::new();
     let source = opened.source(&mut buffer).map_err(Error::io("read", path))?;
-    let index = index::load(&source, Some(path))?;
+    spoken(&source, path)
+}
+
+/// Reads what person and model said in a session of a store.
+pub(super) fn text_of(journal: &dyn Journal, path: &Path) -> Result<String> {
+    let len = journal.len().map_err(Error::io("read", path))?;
+    let bytes = read_range(journal, 0, usize::try_from(len).unwrap_or(usize::MAX));
+    spoken(&Source::Memory(&bytes.map_err(Error::io("read", path))?), path)
+}
+
+fn spoken(source: &Source<'_>, path: &Path) -> Result<String> {
+    let index = index::load(source, Some(path))?;
     let mut all = String::new();
     for node in index.tree.nodes().filter(|node| is_spoken(&index.tree, *node)) {
-        let said = text_at(&index.tree, &source, node).map_err(Error::io("read", path))?;
+        let said = text_at(&index.tree, source, node).map_err(Error::io("read", path))?;
         if !all.is_empty() && !said.is_empty() {
             all.push(' ');
         }
@@ -120,6 +131,21 @@ fn fill(fresh: &mut Fresh, fs: &dyn Fs, path: &Path, buffer: &mut Vec<u8>) -> Re
     let index = index::load(&source, Some(path))?;
     set_header_fields(row, &index);
     set_content_fields(row, &index, &source).map_err(Error::io("read", path))
+}
+
+impl SessionSummary {
+    /// Makes the row of a session from its bytes. Its path is empty.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::NotASession`] if there is no header.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut row = Self::bare(Path::new("").into(), bytes.len() as u64, Timestamp::from_millis(0));
+        let (source, index) = (Source::Memory(bytes), index::load(&bytes, None)?);
+        set_header_fields(&mut row, &index);
+        set_content_fields(&mut row, &index, &source).map_err(Error::io("read", "memory"))?;
+        Ok(row)
+    }
 }
 
 fn set_header_fields(row: &mut SessionSummary, index: &Index) {

@@ -96,7 +96,7 @@ impl Session {
     /// Describes a session that comes from this one.
     pub(super) fn as_parent(&self) -> NewSession {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        let parent_session = match self.file() {
+        let parent_session = match self.journal.path() {
             Some(path) => Some(absolute(path).to_string_lossy().into_owned()),
             None => self.is_saved().then(|| self.location().into_owned()),
         };

@@ -33,10 +33,14 @@ pub fn import(source: &Path, directory: &Path, options: &Options) -> Result<Path
     let len = session.journal.len().map_err(Error::io("read", source))?;
     for count in 0..MOST_NAMES {
         let path = directory.join(name(source, count));
-        let mut journal = FileJournal::unsaved(fs.clone(), path.clone());
-        if fs.metadata(&path).is_ok() {
-            continue;
-        }
+        let mut journal: Box<dyn Journal> = match options.files.store_of(&path) {
+            _ if fs.metadata(&path).is_ok() => continue,
+            None => Box::new(FileJournal::unsaved(fs.clone(), path.clone())),
+            Some(store) => match store.create(&path) {
+                Err(Error::Exists { .. }) => continue,
+                journal => journal?,
+            },
+        };
         let mut write = |_: &dyn ReadAt, out: &mut dyn Write| {
             if is_old_design {
                 session.write_current_version(out)
@@ -65,7 +69,10 @@ pub fn fork_from(
     options: Options,
     id: Option<String>,
 ) -> Result<Session> {
-    let source = open_source(options.files.fs.clone(), source)?;
+    let source = match options.files.store_of(source) {
+        Some(store) => Session::load(store.open(source)?, Some(ReadOnlyReason::Asked))?,
+        None => open_source(options.files.fs.clone(), source)?,
+    };
     let plan = source.plan_extract(Extract::All)?;
     let new = NewSession { cwd: target_cwd.to_owned(), id, ..source.as_parent() };
     let session = to.start(new, options)?;

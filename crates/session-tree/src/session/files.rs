@@ -10,7 +10,7 @@ use super::write::check_id;
 use super::{NewSession, Options, Session};
 use crate::error::{Error, LockHolder, ReadOnlyReason, Result};
 use crate::fs::{Access, Fs, RealFs};
-use crate::journal::{FileJournal, Journal, LockWait};
+use crate::journal::{FileJournal, Journal, LockWait, Store};
 use crate::naming::session_file_name;
 use crate::sidecar::{self, Sidecar};
 use crate::time::Timestamp;
@@ -19,13 +19,14 @@ use crate::time::Timestamp;
 #[derive(Debug)]
 pub(crate) struct FileOptions {
     pub(crate) fs: Arc<dyn Fs>,
+    store: Option<Arc<dyn Store>>,
     sidecar_dir: Option<PathBuf>,
     lock_wait: LockWait,
 }
 
 impl Default for FileOptions {
     fn default() -> Self {
-        FileOptions { fs: Arc::new(RealFs), sidecar_dir: None, lock_wait: LockWait::default() }
+        FileOptions { fs: Arc::new(RealFs), store: None, sidecar_dir: None, lock_wait: LockWait::default() }
     }
 }
 
@@ -34,12 +35,23 @@ impl FileOptions {
         let journal = FileJournal::open(self.fs.clone(), path, access)?;
         Ok(journal.with_lock_wait(self.lock_wait.clone()))
     }
+
+    /// Returns the store that holds an address; none for the path of a file.
+    pub(crate) fn store_of(&self, path: &Path) -> Option<&dyn Store> {
+        self.store.as_deref().filter(|store| store.contains(path))
+    }
 }
 
 impl Options {
     /// Sets the file system that holds the session.
     pub fn file_system(mut self, fs: Arc<dyn Fs>) -> Self {
         self.files.fs = fs;
+        self
+    }
+
+    /// Sets a store whose addresses are accepted like the paths of files.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.files.store = Some(store);
         self
     }
 
@@ -66,8 +78,24 @@ impl Options {
 
     /// Opens a session file for reading: writes nothing and takes no lock, whatever the version of the file.
     pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Session> {
+        if let Some(store) = self.files.store_of(path.as_ref()) {
+            let journal = store.open(path.as_ref())?;
+            return self.load_journal(journal, Some(ReadOnlyReason::Asked));
+        }
         let journal = self.files.open_journal(path.as_ref(), Access::Read)?;
         self.load_file(journal, Some(ReadOnlyReason::Asked))
+    }
+
+    /// Opens a session for reading, with the path to its leaf only: see [`Options::open_journal_path`]. Files are opened as a
+    /// whole.
+    pub fn open_path(self, path: impl AsRef<Path>) -> Result<Session> {
+        match self.files.store_of(path.as_ref()) {
+            Some(store) => {
+                let journal = store.open(path.as_ref())?;
+                self.load_path(journal)
+            }
+            None => self.open_read_only(path),
+        }
     }
 
     /// Opens a session file for reading and writing.
@@ -75,6 +103,10 @@ impl Options {
     /// Opening writes nothing: the first append migrates an old version and closes a torn tail. A file that may not be
     /// written, or that a newer program wrote, is opened read-only; [`Session::read_only`] returns the reason.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Session> {
+        if let Some(store) = self.files.store_of(path.as_ref()) {
+            let journal = store.open(path.as_ref())?;
+            return self.open_boxed(journal);
+        }
         let journal = self.files.open_journal(path.as_ref(), Access::Append)?;
         let read_only = journal.capabilities().read_only.then_some(ReadOnlyReason::Protected);
         self.load_file(journal, read_only)
@@ -104,12 +136,20 @@ impl Options {
         let id = new.id.take().unwrap_or_else(|| self.writer.ids.session_id());
         let now = self.writer.clock.now();
         check_id(&id)?;
-        let path = directory.as_ref().join(session_file_name(now, &id));
+        let name = match self.files.store_of(directory.as_ref()) {
+            Some(_) => id.clone(),
+            None => session_file_name(now, &id),
+        };
+        let path = directory.as_ref().join(name);
         new.id = Some(id);
         self.create_dated(path, new, now)
     }
 
     fn create_dated(self, path: PathBuf, new: NewSession, now: Timestamp) -> Result<Session> {
+        if let Some(store) = self.files.store_of(&path) {
+            let journal = store.create(&path)?;
+            return self.start_dated(journal, new, now);
+        }
         let FileOptions { fs, lock_wait, .. } = &self.files;
         if fs.metadata(&path).is_ok() {
             return Err(Error::Exists { path });

@@ -118,8 +118,12 @@ impl Options {
     /// # Ok::<(), session_tree::Error>(())
     /// ```
     pub fn open_journal(self, journal: impl Journal + 'static) -> Result<Session> {
+        self.open_boxed(Box::new(journal))
+    }
+
+    pub(super) fn open_boxed(self, journal: Box<dyn Journal>) -> Result<Session> {
         let read_only = journal.capabilities().read_only.then_some(ReadOnlyReason::Protected);
-        self.load_journal(Box::new(journal), read_only)
+        self.load_journal(journal, read_only)
     }
 
     /// Opens a session in any storage for reading: takes no lock and appends nothing.

@@ -1,6 +1,7 @@
 //! Every storage passes the conformance suite of journals.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use session_tree::journal::{
     Replaced, TakeIndexLine, VerifyCopy, WriteCopy,
 };
 use session_tree::json::Doc;
-use session_tree::{EntryId, Extract, Message, Options, Result, line_head};
+use session_tree::{EntryId, Extract, Message, Options, Result, Session, line_head};
 use testkit::sim_fs::SimFs;
 
 #[path = "../../examples/journal.rs"]
@@ -55,19 +56,19 @@ impl Storage for Memory {
 fn files_pass_the_suite() {
     let directory = tempfile::tempdir().unwrap();
     let count = run(&mut Files { fs: Arc::new(RealFs), directory: directory.path().into() }).unwrap();
-    assert_eq!(count, 37);
+    assert_eq!(count, 39);
 }
 
 #[test]
 fn the_simulated_disk_passes_the_suite() {
     let fs = SimFs::new();
     fs.put_dir("/d").unwrap();
-    assert_eq!(run(&mut Files { fs: Arc::new(fs), directory: "/d".into() }).unwrap(), 37);
+    assert_eq!(run(&mut Files { fs: Arc::new(fs), directory: "/d".into() }).unwrap(), 39);
 }
 
 #[test]
 fn memory_passes_the_tests_of_one_handle() {
-    assert_eq!(run(&mut Memory).unwrap(), 23);
+    assert_eq!(run(&mut Memory).unwrap(), 25);
 }
 
 #[test]
@@ -85,6 +86,7 @@ struct Requests {
     changes: AtomicUsize,
     index: AtomicUsize,
     lines: AtomicUsize,
+    paths: AtomicUsize,
     forks: AtomicUsize,
     /// The bytes that were read at a position.
     bytes: AtomicUsize,
@@ -165,6 +167,7 @@ impl Journal for DatabaseJournal {
         capabilities.changes = true;
         capabilities.index = true;
         capabilities.lines = true;
+        capabilities.paths = true;
         capabilities.fork = true;
         capabilities
     }
@@ -219,6 +222,23 @@ impl Journal for DatabaseJournal {
         ids.iter().map(|id| line_of(id).ok_or_else(|| io::ErrorKind::NotFound.into())).collect()
     }
 
+    fn paths(&self, ids: &[EntryId]) -> io::Result<Vec<u8>> {
+        self.1.paths.fetch_add(1, Ordering::Relaxed);
+        let bytes = self.bytes_from(0)?;
+        let whole = Session::from_bytes(bytes.clone()).map_err(io::Error::other)?;
+        let nodes = ids.iter().filter_map(|id| whole.node(id.as_str()).ok());
+        let path: HashSet<EntryId> =
+            nodes.flat_map(|node| whole.tree().ancestors(node).map(|node| whole.tree().id(node))).collect();
+        let is_on_path = |line: &[u8]| {
+            let id =
+                Doc::parse(line).ok().and_then(|doc| Some(EntryId::from(&*doc.root().get("id")?.as_str()?)));
+            id.is_some_and(|id| path.contains(&id))
+        };
+        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let header = lines.next().unwrap_or_default().to_vec();
+        Ok(lines.filter(|line| is_on_path(line)).fold(header, |path, line| [&path, line].concat()))
+    }
+
     fn fork(&mut self, at: u64, source: &dyn Journal, parts: &[ForkPart<'_>]) -> Result<bool> {
         self.1.forks.fetch_add(1, Ordering::Relaxed);
         let mut bytes = Vec::new();
@@ -236,10 +256,13 @@ impl Journal for DatabaseJournal {
 #[test]
 fn a_storage_with_all_optional_operations_passes_the_suite_and_is_asked_for_them() {
     let mut database = Database::new();
-    assert_eq!(run(&mut database).unwrap(), 37);
-    let Requests { changes, index, lines, forks, .. } = &*database.requests;
-    let counts = [changes, index, lines, forks].map(Requests::take);
-    assert!(counts[0] > 10 && counts[1] > 10 && counts[2] > 5 && counts[3] == 1, "{counts:?}");
+    assert_eq!(run(&mut database).unwrap(), 39);
+    let Requests { changes, index, lines, forks, paths, .. } = &*database.requests;
+    let counts = [changes, index, lines, forks, paths].map(Requests::take);
+    assert!(
+        counts[0] > 10 && counts[1] > 10 && counts[2] > 5 && counts[3] == 1 && counts[4] == 5,
+        "{counts:?}"
+    );
 }
 
 #[test]

@@ -52,9 +52,7 @@ pub(super) fn each(
 fn targets_of(name: &OsStr, app: &App) -> Vec<(String, Result<Target, CommandError>)> {
     let path = Path::new(name);
     let found = match path.is_dir() {
-        false if is_stream(path) || database::address(name).is_some() => {
-            Ok(vec![Target { path: path.to_path_buf(), is_named: true }])
-        }
+        false if is_stream(path) => Ok(vec![Target { path: path.to_path_buf(), is_named: true }]),
         false => app.find(name).map(|path| vec![Target { path, is_named: true }]),
         true => files_below(path)
             .map(|files| files.into_iter().map(|path| Target { path, is_named: false }).collect())

@@ -11,6 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::Args;
 use crate::app::App;
+use crate::database;
 use crate::error::CommandError;
 use crate::leftovers;
 use crate::ui::count;
@@ -62,6 +63,11 @@ impl Source {
         let copy = temporary()?;
         let mut out = BufWriter::new(copy.as_file());
         let report = match self.session.file() {
+            Some(path) if database::is_address(path) => {
+                let mut bytes = Vec::new();
+                self.session.write_to(&mut bytes)?;
+                redactor.copy(bytes.as_slice(), &mut out)?
+            }
             Some(path) => {
                 let file = File::open(path).map_err(|error| CommandError::system("read", path, &error))?;
                 redactor.copy(BufReader::with_capacity(1 << 18, file), &mut out)?

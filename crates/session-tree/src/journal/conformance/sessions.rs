@@ -2,11 +2,13 @@
 
 use super::{Journal, Outcome, SessionTest, all_bytes, append, ensure, options};
 use crate::journal::MemoryJournal;
+use crate::session::path_to_leaf;
 use crate::{Extract, Message, ReadOnlyReason, Session, StopReason};
 
 pub(super) const TESTS: &[SessionTest] = &[
     ("a session is created, branched and read again", round_trip),
     ("a session is opened as it was left", opening),
+    ("the path to the leaf is read alone", path_alone),
     ("a session is copied into the journal", copying),
     ("a fork has the entries of its path", forking),
     ("an old version is migrated, or read-only", old_version),
@@ -72,6 +74,36 @@ fn opening(journal: Box<dyn Journal>, _: Box<dyn Journal>) -> Outcome {
         opened.entry(first.as_str())?.raw() == read.entry(first.as_str())?.raw(),
         "other bytes were read"
     );
+    Ok(())
+}
+
+fn path_alone(journal: Box<dyn Journal>, _: Box<dyn Journal>) -> Outcome {
+    let mut session = options().start(journal, "/project".into())?;
+    let first = session.append(Message::user("one"))?;
+    let steps: [fn(&mut Session, &str) -> Outcome; 5] = [
+        |session, _| Ok(session.append(Message::assistant().text("two".repeat(20_000)).build()).map(drop)?),
+        |session, first| Ok(session.append_under(first, Message::user("three")).map(drop)?),
+        |session, _| Ok(session.set_name("A name").map(drop)?),
+        |session, first| {
+            session.branch(first)?;
+            Ok(session.mark_leaf().map(drop)?)
+        },
+        |session, _| {
+            session.reset_leaf();
+            Ok(session.mark_leaf().map(drop)?)
+        },
+    ];
+    for step in steps {
+        step(&mut session, first.as_str())?;
+        let whole = Session::from_bytes(all_bytes(&*session.journal)?)?;
+        let Some(alone) = path_to_leaf(&*session.journal)? else { return Ok(()) };
+        ensure!(alone.leaf_id() == whole.leaf_id(), "{:?} instead of {:?}", alone.leaf_id(), whole.leaf_id());
+        ensure!(texts(&alone)? == texts(&whole)?, "the context is {:?}", texts(&alone)?);
+        ensure!(alone.header().id() == whole.header().id(), "the header is another one");
+        let path = whole.leaf().map_or(0, |leaf| whole.tree().ancestors(leaf).count());
+        // A marker of the leaf is read, too.
+        ensure!(alone.tree().len() <= path + 2, "{} entries for a path of {path}", alone.tree().len());
+    }
     Ok(())
 }
 

@@ -1,0 +1,79 @@
+//! Databases as a store of the engine: their addresses are accepted like paths.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use session_tree::journal::{Journal, Store};
+use session_tree::{CatalogStore, Result, SessionSummary};
+
+use crate::address::Address;
+use crate::error::Error;
+use crate::journal::PostgresJournal;
+use crate::sessions::sessions;
+
+/// The sessions of PostgreSQL databases, by their addresses.
+///
+/// The paths that the engine and its callers store and print are addresses without passwords and parameters. The store keeps
+/// those of the databases that were [added](PostgresStore::add), and opens such a path with them.
+#[derive(Debug, Default)]
+pub struct PostgresStore {
+    databases: Mutex<Vec<Address>>,
+}
+
+impl PostgresStore {
+    /// Adds a database, and returns the path of the address.
+    pub fn add(&self, address: &Address) -> PathBuf {
+        let path = PathBuf::from(address.to_string());
+        let database = address.without_session();
+        let mut databases = self.databases.lock().unwrap_or_else(PoisonError::into_inner);
+        databases.retain(|known| known.to_string() != database.to_string());
+        databases.push(database);
+        path
+    }
+
+    /// Returns the passwords of all databases.
+    pub fn passwords(&self) -> Vec<String> {
+        let databases = self.databases.lock().unwrap_or_else(PoisonError::into_inner);
+        databases.iter().filter_map(Address::password).collect()
+    }
+
+    /// Returns the address of a path, with the password and the parameters of its database.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the path is no address.
+    pub fn address(&self, path: &Path) -> Result<Address, Error> {
+        let address = Address::parse(&path.to_string_lossy())?;
+        let database = address.without_session().to_string();
+        let databases = self.databases.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = databases.iter().find(|known| known.to_string() == database);
+        Ok(match (known, address.session()) {
+            (Some(known), Some(session)) => known.with_session(session),
+            (Some(known), None) => known.clone(),
+            (None, _) => address,
+        })
+    }
+}
+
+impl Store for PostgresStore {
+    fn contains(&self, path: &Path) -> bool {
+        path.to_str().is_some_and(Address::is_address)
+    }
+
+    fn open(&self, path: &Path) -> Result<Box<dyn Journal>> {
+        Ok(Box::new(PostgresJournal::open(&self.address(path)?)?))
+    }
+
+    fn create(&self, path: &Path) -> Result<Box<dyn Journal>> {
+        match PostgresJournal::create(&self.address(path)?) {
+            Err(Error::SessionExists { .. }) => Err(session_tree::Error::Exists { path: path.into() }),
+            journal => Ok(Box::new(journal?)),
+        }
+    }
+}
+
+impl CatalogStore for PostgresStore {
+    fn list(&self, path: &Path) -> Result<Vec<SessionSummary>> {
+        Ok(sessions(&self.address(path)?)?.into_iter().map(|session| session.summary).collect())
+    }
+}
