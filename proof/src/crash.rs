@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use session_tree::fs::Fs;
-use testkit::crash::trial::{POLICIES, Trial};
+use testkit::crash::trial::{FaultCase, POLICIES};
 use testkit::crash::workload::{self, Workload};
 use testkit::crash::{oracle, survive};
 use testkit::sim_fs::SimFs;
@@ -39,7 +39,7 @@ pub fn states(plan: &Plan) -> Outcome {
 
 /// Lets every call of every operation fail in every way.
 pub fn faults(_: &Plan) -> Outcome {
-    let trials: Vec<Trial> = Trial::all(as_it_is).collect();
+    let trials: Vec<FaultCase> = FaultCase::all(as_it_is).collect();
     let runs = sum_over(trials.len() as u64, |number| Ok(trials[number as usize].run_all() as u64))?;
     Ok(Done::new(runs, format!("runs with a failing call, {} operations", trials.len())))
 }

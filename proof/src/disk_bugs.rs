@@ -2,7 +2,7 @@
 
 mod faulty_fs;
 
-use testkit::crash::trial::Trial;
+use testkit::crash::trial::FaultCase;
 
 use crate::attempt::attempt;
 use crate::crash;
@@ -53,6 +53,6 @@ fn crashes(seed: u64) -> Result<(), String> {
 
 /// Every seventh trial: the thirteen kinds of failure all occur.
 fn faults(_: u64) -> Result<(), String> {
-    let met: usize = Trial::all(faulty_fs::faulty).step_by(7).map(Trial::run_all).sum();
+    let met: usize = FaultCase::all(faulty_fs::faulty).step_by(7).map(FaultCase::run_all).sum();
     if met > 0 { Ok(()) } else { Err("no call failed".into()) }
 }

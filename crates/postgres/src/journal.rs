@@ -15,7 +15,7 @@ use session_tree::journal::{
     Capabilities, ForkPart, IndexLine, Journal, Locked, NewLine, NewLines, ReadAt, Replaced, TakeIndexLine,
     VerifyCopy, WriteCopy,
 };
-use session_tree::{EntryId, Loss, Result, SessionSummary};
+use session_tree::{EntryId, FileLoss, Result, SessionSummary};
 use tokio_postgres::{Row, SimpleQueryMessage, SimpleQueryRow};
 use uuid::Uuid;
 
@@ -381,10 +381,10 @@ impl Journal for PostgresJournal {
         let log = stored.layout.log;
         self.is_locked = true;
         let Some((len, found, facts)) = state else {
-            return Ok(Locked { len: 0, loss: Some(Loss::Deleted) });
+            return Ok(Locked { len: 0, loss: Some(FileLoss::Deleted) });
         };
         self.facts = facts;
-        Ok(Locked { len, loss: (found != log).then_some(Loss::Replaced) })
+        Ok(Locked { len, loss: (found != log).then_some(FileLoss::Replaced) })
     }
 
     fn set_lock_wait(&mut self, limit: Duration) {

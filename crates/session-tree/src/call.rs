@@ -12,7 +12,7 @@ const MAX_DISTANCE: usize = 256;
 const MAX_NAME: usize = 200;
 
 impl Tree {
-    /// Returns the answer that made the call which a tool result belongs to; `None` if there is none.
+    /// Returns the answer with the call that a tool result belongs to, or `None` if it is missing.
     ///
     /// The call is the one with the id of the result; later turns may use the same id again.
     pub fn answer_above(&self, result: Node) -> Option<Node> {

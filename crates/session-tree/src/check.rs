@@ -61,7 +61,7 @@ impl Report {
         self.diagnostics.is_empty()
     }
 
-    /// Returns the severity of the worst diagnostic; none if there is none.
+    /// Returns the severity of the worst diagnostic, or `None` without diagnostics.
     pub fn worst(&self) -> Option<Severity> {
         self.diagnostics.iter().map(|diagnostic| diagnostic.problem.severity()).max()
     }

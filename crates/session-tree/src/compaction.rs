@@ -118,7 +118,7 @@ impl Session {
         let rows = self.rows(&nodes, &context.items);
         let edits = path_edits(self, nodes.iter().copied())?;
         let cut = cut::find(self, &rows, &edits, settings.keep_recent_tokens)?;
-        // A context edit can remove the previous summary from the context; then there is none to continue.
+        // A context edit can remove the previous summary from the context, so that it cannot be continued.
         let is_there = |previous: &Entry| context.items.iter().any(|item| item.source == previous.node());
         let previous = previous.filter(is_there);
         self.plan_of(at, rows, &cut, tokens_before, previous.as_ref()).ok_or(Error::NothingToCompact)

@@ -1,6 +1,6 @@
 //! A draft: the body of a new entry, before it has an id, a parent and a time.
 //!
-//! A draft holds the JSON of its own fields, in the order in which pi writes them; the session adds the envelope
+//! A draft holds the JSON of its fields, in the order in which pi writes them; the session adds the envelope
 //! when it appends. Never touches a session.
 
 mod parse;
@@ -14,7 +14,7 @@ use crate::json::{self, ObjectWriter, ValueRef};
 use crate::kind::{Kind, Role};
 use crate::time::Timestamp;
 
-/// The body of an entry that is to be appended.
+/// The body of a new entry.
 ///
 /// ```
 /// use session_tree::{Draft, Options};
@@ -76,7 +76,7 @@ impl From<EntryId> for KeepFrom {
     }
 }
 
-/// A compaction that is to be appended.
+/// A new compaction.
 #[derive(Debug, Clone)]
 pub struct NewCompaction {
     /// The summary that replaces the older entries.
@@ -93,7 +93,7 @@ pub struct NewCompaction {
     pub from_hook: bool,
 }
 
-/// A summary of an abandoned branch that is to be appended.
+/// A new summary of an abandoned branch.
 ///
 /// [`Session::branch_with_summary`](crate::Session::branch_with_summary) also accepts the text alone.
 #[derive(Debug, Clone, Default)]
@@ -437,7 +437,7 @@ impl Value {
         Ok(Value::Timed(string(&head)?, string(&tail)?))
     }
 
-    /// Makes a message that gets the time of the entry in place of its own.
+    /// Creates a message whose time is that of its entry.
     fn redated(message: &Message) -> Self {
         let mut edit = json::Edit::new(message.value());
         edit.remove("timestamp");

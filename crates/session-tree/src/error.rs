@@ -174,7 +174,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The kind of loss.
-        what: Loss,
+        what: FileLoss,
         /// The new session file; none for a session in memory.
         rescue: Option<PathBuf>,
         /// The number of entries that are lost. Stubs hold their places in the new file.
@@ -349,7 +349,7 @@ pub enum ReadOnlyReason {
     #[error("its file was {what} by another program")]
     Lost {
         /// The kind of loss.
-        what: Loss,
+        what: FileLoss,
     },
 }
 
@@ -473,7 +473,7 @@ impl InvalidReason {
 
 /// The way in which a file was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Loss {
+pub enum FileLoss {
     /// It is gone.
     #[error("deleted")]
     Deleted,

@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::{Error, Loss, Result};
+use crate::error::{Error, FileLoss, Result};
 use crate::id::EntryId;
 
 #[cfg(feature = "fs")]
@@ -276,7 +276,7 @@ pub struct Locked {
     /// The position after the last byte.
     pub len: u64,
     /// The reason why the journal is no longer the one that was opened, if it is not.
-    pub loss: Option<Loss>,
+    pub loss: Option<FileLoss>,
 }
 
 /// The result of replacing a journal.

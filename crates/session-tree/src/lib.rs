@@ -132,7 +132,7 @@ pub use entry::{
     AssistantBuilder, BashBuilder, Block, Body, Content, CustomBuilder, Ending, Entry, Header, Image,
     Message, PlainResult, Replacement, StopReason, ToolCall, ToolResultBuilder, Usage,
 };
-pub use error::{Error, InvalidReason, LockHolder, Loss, Mismatch, PickRefusal, ReadOnlyReason, Result};
+pub use error::{Error, FileLoss, InvalidReason, LockHolder, Mismatch, PickRefusal, ReadOnlyReason, Result};
 pub use estimate::{ContextEstimate, estimate_tokens};
 pub use excerpt::{excerpt, skip_headings};
 pub use extract::{Destination, Extract, ExtractPlan, ForkPlan, ForkPosition, PlannedEntry};

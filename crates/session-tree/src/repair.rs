@@ -186,7 +186,7 @@ impl Session {
 
     /// Applies the fixes that need no copy, by appending.
     ///
-    /// Fixes that another session has applied meanwhile are skipped.
+    /// Skips fixes that another session has applied since.
     ///
     /// # Errors
     ///

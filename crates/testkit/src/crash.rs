@@ -1,7 +1,7 @@
 //! Crashes and failing calls: workloads on a simulated disk, and the checks afterwards.
 //!
 //! A [workload](workload::Workload) is run on a disk that logs each change; then the disk is shown as it may look
-//! after a crash at any of these changes, and an [oracle] looks at each. A [trial](trial::Trial) lets one call to the
+//! after a crash at any of these changes, and an [oracle] looks at each. A [trial](trial::FaultCase) lets one call to the
 //! system fail. Both panic or complain when a promise of the engine is broken. Never touches the disk of the machine.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a broken promise panics")]

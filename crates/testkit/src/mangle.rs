@@ -12,11 +12,11 @@ mod entries;
 mod messages;
 
 use self::draw::Draw;
-use self::entries::{Mix, Sketch};
+use self::entries::{Mix, SessionGenerator};
 
 /// One generated session file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mangled {
+pub struct GeneratedFile {
     /// File name: six digits of the index, then the class, then `.jsonl`.
     pub name: String,
     /// The class of the file.
@@ -92,14 +92,18 @@ classes! {
 ///
 /// Files do not depend on each other, so a single one can be drawn again to look at a failure.
 #[must_use]
-pub fn file(seed: u64, index: u64) -> Mangled {
+pub fn file(seed: u64, index: u64) -> GeneratedFile {
     let class = class_of(index);
     let mut draw = Draw::new(seed, index);
-    Mangled { name: format!("{index:06}-{}.jsonl", class.name()), class, bytes: bytes(class, &mut draw) }
+    GeneratedFile {
+        name: format!("{index:06}-{}.jsonl", class.name()),
+        class,
+        bytes: bytes(class, &mut draw),
+    }
 }
 
 /// Draws the files with the indexes `0..count`.
-pub fn files(seed: u64, count: u64) -> impl Iterator<Item = Mangled> {
+pub fn files(seed: u64, count: u64) -> impl Iterator<Item = GeneratedFile> {
     (0..count).map(move |index| file(seed, index))
 }
 
@@ -118,7 +122,7 @@ fn class_of(index: u64) -> Class {
 }
 
 fn bytes(class: Class, draw: &mut Draw) -> Vec<u8> {
-    let sound = |draw: &mut Draw, mix| Sketch::new(draw, mix).v3(draw);
+    let sound = |draw: &mut Draw, mix| SessionGenerator::new(draw, mix).v3(draw);
     match class {
         Class::Valid => text(&sound(draw, Mix::Everything)),
         Class::Branches => text(&sound(draw, Mix::Branches)),
@@ -131,9 +135,11 @@ fn bytes(class: Class, draw: &mut Draw) -> Vec<u8> {
         Class::OddTimes => text(&damage::odd_times(sound(draw, Mix::Branches), draw)),
         Class::OddContents => text(&damage::odd_contents(sound(draw, Mix::Everything), draw)),
         Class::OddHeader => text(&damage::odd_header(sound(draw, Mix::Everything), draw)),
-        Class::V2 => text(&Sketch::new(draw, Mix::Hooks).v2(draw)),
-        Class::V1 => text(&Sketch::new(draw, Mix::First).v1(draw)),
-        Class::V1Damaged => damage::scalar_lines(&text(&Sketch::new(draw, Mix::First).v1(draw)), draw),
+        Class::V2 => text(&SessionGenerator::new(draw, Mix::Hooks).v2(draw)),
+        Class::V1 => text(&SessionGenerator::new(draw, Mix::First).v1(draw)),
+        Class::V1Damaged => {
+            damage::scalar_lines(&text(&SessionGenerator::new(draw, Mix::First).v1(draw)), draw)
+        }
         Class::Cycles => text(&damage::cycles(sound(draw, Mix::Branches), draw)),
         Class::ShuffledKeys => text(&damage::shuffled_keys(sound(draw, Mix::Everything), draw)),
         Class::NoFinalLf => damage::no_final_lf(base(draw)),
@@ -160,9 +166,9 @@ fn bytes(class: Class, draw: &mut Draw) -> Vec<u8> {
 /// The file that bytes are damaged in: mostly version 3, sometimes an older one.
 fn base(draw: &mut Draw) -> Vec<u8> {
     text(&match draw.below(10) {
-        0 => Sketch::new(draw, Mix::First).v1(draw),
-        1 => Sketch::new(draw, Mix::Hooks).v2(draw),
-        _ => Sketch::new(draw, Mix::Everything).v3(draw),
+        0 => SessionGenerator::new(draw, Mix::First).v1(draw),
+        1 => SessionGenerator::new(draw, Mix::Hooks).v2(draw),
+        _ => SessionGenerator::new(draw, Mix::Everything).v3(draw),
     })
 }
 

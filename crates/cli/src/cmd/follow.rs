@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use session_tree::{Entry, Loss, Session};
+use session_tree::{Entry, FileLoss, Session};
 
 use super::texts::Texts;
 use crate::app::App;
@@ -64,16 +64,16 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 
 /// Reads what is new. A file that was migrated goes on under its name; another session does not.
 fn look(session: &mut Session, path: &Path, id: &str) -> Result<Vec<Entry>, CommandError> {
-    let lost = |what: Loss| Failure::new(format!("{} was {what} by somebody else", path.display()));
+    let lost = |what: FileLoss| Failure::new(format!("{} was {what} by somebody else", path.display()));
     // The open file would stay as it is for ever.
     if !database::is_address(path)
         && path.metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     {
-        return Err(lost(Loss::Deleted).into());
+        return Err(lost(FileLoss::Deleted).into());
     }
     let entries = session.poll()?;
     if session.header().id() != id {
-        return Err(lost(Loss::Replaced).into());
+        return Err(lost(FileLoss::Replaced).into());
     }
     Ok(entries)
 }

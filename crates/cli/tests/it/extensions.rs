@@ -140,7 +140,7 @@ fn what_a_pipe_brings_names_no_command() {
 }
 
 #[test]
-fn what_is_typed_can_be_changed_or_taken_over() {
+fn input_can_be_changed_or_handled() {
     let text = r#"
     export default (pi: any) => pi.on("input", (event: any) => {
       if (event.text === "ping") return { action: "handled" };

@@ -1,4 +1,4 @@
-//! What a move leaves behind, and what of it is told.
+//! Abandoned entries, and the part of them that a summary covers.
 
 use super::*;
 use crate::compaction::tests::drawing::{ids, session};
@@ -14,7 +14,7 @@ const TREE: &str = "
     z< user gggg
 ";
 
-/// Plans a move within `TREE`: `common ancestor: abandoned entries`.
+/// Plans a move within `TREE` and formats it as `common ancestor: abandoned entries`.
 fn left(old: &str, target: &str) -> String {
     let session = session(TREE);
     let abandoned = session.abandoned_entries(old, target).unwrap();
@@ -22,7 +22,7 @@ fn left(old: &str, target: &str) -> String {
     format!("{common}: {}", ids(&session, &abandoned.entries))
 }
 
-/// Settings whose budget is exactly this; 0 is no limit.
+/// Creates settings with exactly this budget; 0 is no limit.
 fn budget(tokens: u64) -> BranchSummarySettings {
     BranchSummarySettings {
         reserve_tokens: 0,
@@ -32,14 +32,14 @@ fn budget(tokens: u64) -> BranchSummarySettings {
     }
 }
 
-/// Plans leaving everything: the messages that fit.
+/// Plans to abandon everything and returns the messages that fit.
 fn fitting(session: &Session, settings: &BranchSummarySettings) -> String {
     let plan = session.plan_branch_summary(Position::Leaf, Position::Start, settings).unwrap();
     ids(session, plan.messages.iter().map(|(node, _)| node))
 }
 
 #[test]
-fn what_a_move_leaves_behind_ends_at_the_common_ancestor() {
+fn abandoned_entries_end_at_the_common_ancestor() {
     assert_eq!(left("4", "6"), "2: 3 k 4");
     assert_eq!(left("6", "4"), "2: 5 6");
     assert_eq!(left("4", "2"), "2: 3 k 4");
@@ -49,7 +49,7 @@ fn what_a_move_leaves_behind_ends_at_the_common_ancestor() {
 }
 
 #[test]
-fn a_move_from_nowhere_leaves_nothing_and_a_move_to_nowhere_all() {
+fn a_move_from_the_start_abandons_nothing_and_a_move_to_the_start_everything() {
     let session = session(TREE);
     let from_nowhere = session.abandoned_entries(Position::Start, "4").unwrap();
     assert_eq!(from_nowhere, Abandoned { common_ancestor: None, entries: Vec::new() });
@@ -58,7 +58,7 @@ fn a_move_from_nowhere_leaves_nothing_and_a_move_to_nowhere_all() {
 }
 
 #[test]
-fn the_newest_messages_are_told_as_far_as_they_fit() {
+fn the_newest_messages_that_fit_are_covered() {
     let session = session(
         "
         s summary x*400
@@ -76,7 +76,7 @@ fn the_newest_messages_are_told_as_far_as_they_fit() {
 }
 
 #[test]
-fn a_plan_tells_how_many_older_messages_did_not_fit() {
+fn a_plan_counts_the_older_messages_that_did_not_fit() {
     let session = session(
         "
         u1 user x*40
@@ -88,7 +88,7 @@ fn a_plan_tells_how_many_older_messages_did_not_fit() {
     );
     let plan = session.plan_branch_summary(Position::Leaf, Position::Start, &budget(25)).unwrap();
     assert_eq!((plan.messages.len(), plan.omitted_older, plan.tokens), (2, 2, 20));
-    // Nothing older is told once something did not fit, however small.
+    // After a message that does not fit, older ones are left out, however small.
     let plan = session.plan_branch_summary(Position::Leaf, Position::Start, &budget(9)).unwrap();
     assert_eq!((plan.messages.len(), plan.omitted_older, plan.tokens), (0, 4, 0));
 }
@@ -107,7 +107,7 @@ fn a_small_window_is_a_limit_too() {
 }
 
 #[test]
-fn what_stands_before_a_reset_boundary_is_not_told() {
+fn entries_before_a_reset_boundary_are_not_covered() {
     let session = session(
         r#"
         1 user aaaa
@@ -151,7 +151,7 @@ fn a_summary_starts_at_the_latest_compaction_left_behind() {
 }
 
 #[test]
-fn what_a_compaction_keeps_above_the_common_ancestor_is_not_told() {
+fn kept_entries_above_the_common_ancestor_are_not_covered() {
     let session = session(
         "
         1 user aaaa
@@ -171,7 +171,7 @@ fn what_a_compaction_keeps_above_the_common_ancestor_is_not_told() {
 }
 
 #[test]
-fn a_compaction_tells_its_summary_and_results_are_left_out() {
+fn a_compaction_contributes_its_summary_and_results_are_left_out() {
     let session = session(TREE);
     let plan = session.plan_branch_summary("4", Position::Start, &budget(0)).unwrap();
     let texts: Vec<String> = plan.messages.iter().map(|(_, message)| message.role().to_string()).collect();
@@ -201,12 +201,12 @@ fn edits_silence_messages_but_not_summaries() {
 }
 
 #[test]
-fn an_empty_branch_summary_tells_nothing() {
+fn an_empty_branch_summary_is_left_out() {
     assert_eq!(fitting(&session("u user aaaa\n b summary"), &budget(0)), "u");
 }
 
 #[test]
-fn files_are_collected_from_everything_also_from_what_does_not_fit() {
+fn files_are_collected_from_all_messages_even_if_they_do_not_fit() {
     let session = session(
         r#"
         b1 json "type":"branch_summary","summary":"s","details":{"readFiles":["b.rs"],"modifiedFiles":["c.rs"]}
@@ -226,7 +226,7 @@ fn files_are_collected_from_everything_also_from_what_does_not_fit() {
 }
 
 #[test]
-fn bookkeeping_alone_is_nothing_to_tell() {
+fn bookkeeping_entries_alone_need_no_summary() {
     let session = session(
         "
         u user aaaa

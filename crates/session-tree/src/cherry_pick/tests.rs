@@ -12,7 +12,7 @@ fn session(lines: &[&str]) -> Session {
     Session::from_bytes([&[header], lines].concat().join("\n").into_bytes()).unwrap()
 }
 
-/// A message entry; each one hangs below the one before it in the alphabet of the test.
+/// Returns a message entry below a parent.
 fn entry(id: &str, parent: &str, message: &str) -> String {
     format!(
         r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:01.000Z","message":{{{message}}}}}"#
@@ -29,7 +29,7 @@ fn answers(id: &str, parent: &str, call_id: &str) -> String {
     entry(id, parent, &format!(r#""role":"toolResult","toolCallId":"{call_id}","content":[]"#))
 }
 
-/// The units of the path to the leaf, as `head(result result)`; a call without a result is `-`.
+/// Formats the units of the path to the leaf as `head(result result)`; a call without a result is `-`.
 fn drawn(session: &Session) -> Vec<String> {
     let path = session.branch_path(crate::Position::Leaf);
     let id = |node: Node| session.tree().id(node).to_string();
@@ -78,7 +78,7 @@ fn an_entry_of_another_session_is_the_same_only_if_id_type_and_time_agree() {
 }
 
 #[test]
-fn a_native_answer_that_only_thought_says_nothing() {
+fn a_native_answer_with_only_thinking_is_empty() {
     let thought =
         r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":" "}]}"#;
     let copy = native::answer(&Message::parse(thought).unwrap());

@@ -1,4 +1,4 @@
-//! Where a path is cut, and how the summary is put together.
+//! The cut of a path, and the summary made from it.
 
 pub(crate) mod drawing;
 
@@ -9,7 +9,7 @@ fn keep(tokens: u64) -> CompactionSettings {
     CompactionSettings { keep_recent_tokens: tokens, ..CompactionSettings::default() }
 }
 
-/// One line that says all about a plan: `first kept | summarised | prefix`.
+/// Formats a plan as `first kept | summarised | prefix`.
 fn plan(session: &Session, tokens: u64) -> String {
     let plan = match session.plan_compaction(&keep(tokens)) {
         Ok(plan) => plan,
@@ -146,7 +146,7 @@ fn a_prompt_that_an_edit_silenced_is_no_place_to_cut_and_counts_nothing() {
 }
 
 #[test]
-fn what_is_summarised_is_what_the_model_saw() {
+fn the_summarised_messages_are_those_of_the_context() {
     let session = session(&format!("{TWO_TURNS}\n e5 edit a2 shorter"));
     let plan = session.plan_compaction(&keep(2)).unwrap();
     let texts: Vec<String> =
@@ -243,7 +243,7 @@ fn the_lists_that_an_extension_left_are_not_taken_over() {
 }
 
 #[test]
-fn a_summary_without_history_says_so() {
+fn a_summary_without_history_is_marked() {
     let plan = session(TWO_TURNS).plan_compaction(&keep(3)).unwrap();
     let text = plan.summary_text(None, Some("asked"));
     assert_eq!(text, "No prior history.\n\n---\n\n**Turn Context (split turn):**\n\nasked");
@@ -258,7 +258,7 @@ fn planning_changes_nothing() {
 }
 
 #[test]
-fn what_lies_before_a_reset_boundary_is_not_summarised() {
+fn entries_before_a_reset_boundary_are_not_summarised() {
     let session = session(&format!(
         "{COMPACTED}\n b json \"type\":\"reset_boundary\"\n u8 user gggg\n a9 assistant hhhh"
     ));

@@ -83,7 +83,7 @@ fn name_of(tool: ValueRef<'_>) -> Cow<'_, str> {
     tool.get("name").and_then(ValueRef::as_str).unwrap_or_default()
 }
 
-/// Returns the text of a system message: its text blocks, each on lines of its own.
+/// Returns the text of a system message: its text blocks, separated by line feeds.
 fn text(content: Option<ValueRef<'_>>) -> Cow<'_, str> {
     let Some(content) = content else { return Cow::Borrowed("") };
     if content.kind() == JsonKind::String {

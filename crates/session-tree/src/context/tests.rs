@@ -1,4 +1,4 @@
-//! What a path gives to a model. The numbers are those of the conformance cases.
+//! The contexts of paths. The numbers are those of the conformance cases.
 
 mod draw;
 mod editing;
@@ -67,7 +67,7 @@ fn an_answer_that_names_no_model_decides_nothing() {
 }
 
 #[test]
-fn a_compaction_speaks_first_then_what_it_keeps_then_the_rest() {
+fn a_context_has_the_compaction_then_the_kept_entries_then_the_rest() {
     let session = draw(
         "u1 user
          a2 assistant
@@ -144,7 +144,7 @@ fn a_compaction_without_first_kept_entry_keeps_nothing() {
 }
 
 #[test]
-fn an_older_compaction_inside_the_kept_range_is_silent() {
+fn an_older_compaction_inside_the_kept_range_is_left_out() {
     let session = draw(
         "u1 user
          u3 user
@@ -210,7 +210,7 @@ fn a_position_that_does_not_exist_has_no_context() {
 }
 
 #[test]
-fn branches_have_contexts_of_their_own() {
+fn branches_have_separate_contexts() {
     let session = draw(
         "e1 user
          e2 assistant
@@ -249,7 +249,7 @@ fn a_missing_content_is_empty() {
 }
 
 #[test]
-fn a_message_entry_without_message_says_nothing() {
+fn a_message_entry_without_message_is_left_out() {
     let session = draw(
         r#"u1 user
            x1 entry {"type":"message"}
@@ -388,7 +388,7 @@ fn system_messages_in_the_kept_range_are_replaced_by_the_checkpoint() {
 }
 
 #[test]
-fn an_empty_compaction_speaks_and_an_empty_branch_summary_does_not() {
+fn an_empty_compaction_is_in_the_context_and_an_empty_branch_summary_is_not() {
     let session = draw(
         r#"u1 user
            b1 entry {"type":"branch_summary","fromId":"x","summary":""}

@@ -14,7 +14,7 @@ fn refusal(draft: &str) -> String {
 }
 
 #[test]
-fn what_a_draft_says_is_kept_byte_for_byte() {
+fn a_draft_is_kept_byte_for_byte() {
     let line = line_of(r#"{ "type": "custom", "customType": "x", "data": {"n": 1e400, "s": "\ud800"} }"#);
     assert!(line.starts_with(r#"{"type":"custom","customType":"x","data":{"n":1e400,"s":"\ud800"},"id":"#));
 }

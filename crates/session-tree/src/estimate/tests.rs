@@ -1,4 +1,4 @@
-//! What messages and contexts count. The numbers are those of the conformance cases.
+//! Token estimates of messages and contexts. The numbers are those of the conformance cases.
 
 use super::*;
 use crate::compaction::tests::drawing::session;
@@ -16,7 +16,7 @@ fn usage(text: &str) -> u64 {
     Usage::of(Doc::parse(text.as_bytes()).unwrap().root()).total
 }
 
-/// What the context at the leaf of a drawing takes.
+/// Estimates the context at the leaf of a drawing.
 fn estimated(drawing: &str) -> ContextEstimate {
     let session = session(drawing);
     session.context_estimate(Position::Leaf).unwrap()
@@ -41,7 +41,7 @@ fn an_image_counts_as_1200_tokens() {
 }
 
 #[test]
-fn an_answer_counts_what_it_says_thinks_and_calls() {
+fn an_answer_counts_text_thinking_and_calls() {
     let answer = r#"{"role":"assistant","content":[{"type":"text","text":"abcd"},{"type":"thinking","thinking":"xx"},
         {"type":"toolCall","id":"1","name":"read","arguments":{"path" : "a"}}]}"#;
     assert_eq!(tokens(answer), 6);

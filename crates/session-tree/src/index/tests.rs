@@ -22,7 +22,7 @@ fn problems(index: &Index) -> Vec<(u64, &'static str)> {
     index.diagnostics().iter().map(|d| (d.line, d.problem.code())).collect()
 }
 
-/// Bytes of which some cannot be read.
+/// A source with unreadable bytes.
 struct Flaky<'b, F> {
     bytes: &'b [u8],
     fails: F,
@@ -41,7 +41,7 @@ impl<F: Fn(u64) -> bool> ReadAt for Flaky<'_, F> {
     }
 }
 
-/// A file of one endless line, too long for anybody's memory.
+/// A file with one line that is too long for memory.
 struct Endless;
 
 impl ReadAt for Endless {
@@ -67,7 +67,7 @@ fn a_torn_tail_that_is_too_long_is_not_read_into_memory() {
     assert_eq!(Index { torn, ..index(HEADER.as_bytes()) }.read_tail(&Endless).unwrap(), None);
 }
 
-/// Two lines of one id; the second only looks whole.
+/// Returns two lines with one id; the second is damaged but starts and ends like an object.
 fn damaged_twin() -> String {
     let twin = user("a", "").replace("\"content\":\"a\"", "\"content\":\"\\q\"");
     format!("{HEADER}{}{twin}{}", user("a", ""), user("b", "a"))
@@ -90,7 +90,7 @@ fn lines_of_one_id_that_cannot_be_compared_are_no_copies() {
 }
 
 #[test]
-fn what_could_not_be_read_at_once_is_told_when_it_can() {
+fn unreadable_lines_are_reported_once_they_can_be_read() {
     let old = format!("{HEADER}{}", user("a", ""));
     let grown: String = (0..4000).map(|number| user(&format!("n{number}"), "a")).collect();
     let text = old.clone() + &grown;
@@ -108,7 +108,7 @@ fn what_could_not_be_read_at_once_is_told_when_it_can() {
 }
 
 #[test]
-fn an_orphan_that_stands_in_the_file_twice_is_told_once() {
+fn an_orphan_that_is_in_the_file_twice_is_reported_once() {
     let text = format!("{HEADER}{}{}", user("a", "x"), user("a", "x"));
     assert_eq!(problems(&index(text.as_bytes())), [(2, "orphan"), (3, "repeated-line")]);
 }
@@ -131,7 +131,7 @@ fn a_file_without_header_is_refused() {
 }
 
 #[test]
-fn a_damaged_line_keeps_its_place_when_somebody_hangs_below_it() {
+fn a_damaged_line_with_children_keeps_its_place() {
     let cut = user("b", "a").replace("\"}}\n", "\n");
     let text = format!("{HEADER}{}{cut}{}", user("a", ""), user("c", "b"));
     let broken = index(text.as_bytes());
@@ -149,7 +149,7 @@ fn a_torn_tail_is_no_entry_and_a_whole_one_is() {
     assert_eq!((torn.tree.len(), problems(&torn)), (0, vec![(2, "torn-tail")]));
 }
 
-/// All rows in pre-order, with their depths.
+/// Returns all rows in pre-order, with their depths.
 fn rows(index: &Index) -> Vec<(usize, u32)> {
     index.tree.ordered().into_iter().map(|(node, depth)| (node.index(), depth)).collect()
 }
@@ -169,7 +169,7 @@ fn catching_up_in_any_two_parts_gives_the_same_index() {
 }
 
 #[test]
-fn a_late_name_with_an_old_parent_moves_nobody() {
+fn a_late_session_name_with_an_old_parent_does_not_move_the_leaf() {
     let info = |parent: &str| {
         format!(
             "{{\"type\":\"session_info\",\"id\":\"i{parent}\",\"parentId\":\"{parent}\",\"timestamp\":\"\",\"name\":\"n\"}}\n"

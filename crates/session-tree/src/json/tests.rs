@@ -1,4 +1,4 @@
-//! What the reader accepts, what its values say, and what edits leave behind.
+//! The JSON reader: accepted texts, values, edits.
 
 use std::thread;
 
@@ -124,7 +124,7 @@ fn every_byte_is_judged_alike_at_every_place_of_a_string() {
     for (byte, place) in (0..=u8::MAX).flat_map(|byte| (1..=28).map(move |place| (byte, place))) {
         let mut text = [&b"\""[..], &[b'x'; 28], b"\""].concat();
         text[place] = byte;
-        // A quote ends the string too early, and neither `\x` nor an escaped last quote is right.
+        // A quote ends the string too early, and neither `\\x` nor an escaped last quote is valid.
         let is_plain = byte >= 0x20 && byte != b'\\' && byte != b'"';
         let expected = if is_plain { Ok(Kind::String) } else { Err(()) };
         assert_eq!(validate(&text).map_err(drop), expected, "{}", text.escape_ascii());
@@ -268,7 +268,7 @@ fn compacting_removes_only_whitespace_outside_strings() {
         minify(text).escape_ascii().to_string(),
         b"{\"a b\":[1.0,\"\\\" x \\\\\",1e5],\"\xff \":{}}".escape_ascii().to_string()
     );
-    // Not JSON, but no reason to stop.
+    // Invalid JSON is minified too.
     assert_eq!(minify(b" [ \"a b"), b"[\"a b");
     assert_eq!(minify(b"\"\\"), b"\"\\");
 }
@@ -319,7 +319,7 @@ fn an_edit_can_empty_and_refill_an_object() {
     assert_eq!(edit.object_text(), br#"{"b":0 }"#);
 }
 
-/// Values as `serde_json` can hold them.
+/// Generates values that `serde_json` can represent.
 fn ordinary_value() -> impl Strategy<Value = serde_json::Value> {
     let scalar = prop_oneof![
         Just(serde_json::Value::Null),
@@ -339,7 +339,7 @@ fn ordinary_value() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
-/// A text that was JSON before some of its bytes were changed, taken out or put in.
+/// Generates a JSON text with some bytes changed, removed or inserted.
 fn damaged_text() -> impl Strategy<Value = Vec<u8>> {
     let byte =
         prop_oneof![any::<u8>(), prop::sample::select(b"{}[],:\"\\u0123456789-+.eEtrufalsn \t\n\r".to_vec())];
@@ -359,7 +359,7 @@ fn damaged_text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Compares a value of a document with one that a cursor found, and all values inside.
+/// Compares a value of a document with one found by a cursor, including nested values.
 fn same_values(value: ValueRef<'_>, found: Cursor<'_>) -> bool {
     let mut members = value.members().zip(found.members());
     value.raw() == found.raw()

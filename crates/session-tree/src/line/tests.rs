@@ -67,7 +67,7 @@ fn messages_as_pi_spells_them_are_read_by_their_fixed_places() {
 }
 
 #[test]
-fn lines_that_are_no_objects_are_told_apart() {
+fn lines_that_are_no_objects_are_distinguished() {
     let scanner = Scanner::default();
     assert!(matches!(scanner.scan(b" \t\r"), Scan::Blank));
     for line in ["null", "123", "[]", "\"x\""] {
@@ -77,10 +77,10 @@ fn lines_that_are_no_objects_are_told_apart() {
 }
 
 #[test]
-fn a_cut_line_still_tells_its_id_and_parent() {
+fn a_cut_line_still_has_its_id_and_parent() {
     let line = r#"{"type":"message","id":"abc","parentId":"def","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
     let told = line.find("\"def\"").unwrap() + 5;
-    // With its last brace alone missing it ends like an object and is taken on trust.
+    // Without only its last brace, it ends like an object and passes.
     for end in told..line.len() - 1 {
         let cut = &line.as_bytes()[..end];
         let Scan::Damaged { head: Some(head), .. } = Scanner::default().scan(cut) else {
@@ -92,7 +92,7 @@ fn a_cut_line_still_tells_its_id_and_parent() {
 }
 
 #[test]
-fn the_head_of_a_line_says_what_the_line_says() {
+fn the_head_of_a_line_agrees_with_the_whole_line() {
     let head_text = |line: &str| String::from_utf8(head(line).0.to_line()).unwrap();
     for line in LINES {
         let (text, whole) = (head_text(line), head(line).1);

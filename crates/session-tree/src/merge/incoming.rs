@@ -36,7 +36,7 @@ pub(super) struct Incoming<'s> {
 }
 
 impl<'s> Incoming<'s> {
-    /// Collects the new entries; none if there are none.
+    /// Collects the new entries. Returns `None` without new entries.
     pub(super) fn of(here: &Target<'_>, source: &'s Session, tip: Node) -> Result<Option<Self>> {
         let tree = source.tree();
         let Some(leaf) = finished(source, tip)? else { return Ok(None) };

@@ -9,7 +9,7 @@ struct Setup {
     file: PathBuf,
 }
 
-/// A session above the size from which a sidecar is written, with branches, labels, an odd id and an orphan.
+/// Creates a session that is large enough for a sidecar, with branches, labels, an odd id and an orphan.
 fn setup() -> Setup {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("s.jsonl");
@@ -83,7 +83,7 @@ fn opening_from_the_sidecar_gives_the_same_session() {
 }
 
 #[test]
-fn what_was_appended_since_is_read_from_the_file() {
+fn later_lines_are_read_from_the_file() {
     let setup = setup();
     setup.open();
     let mut writer = Session::open(&setup.file).unwrap();
@@ -109,7 +109,7 @@ fn an_id_that_is_used_again_counts_once() {
 }
 
 #[test]
-fn a_sidecar_with_any_bit_turned_is_not_believed() {
+fn a_sidecar_with_any_flipped_bit_is_not_used() {
     let setup = setup();
     let first = setup.open();
     let path = setup.sidecar();
@@ -126,7 +126,7 @@ fn a_sidecar_with_any_bit_turned_is_not_believed() {
 }
 
 #[test]
-fn a_session_that_was_changed_in_place_is_read_anew() {
+fn a_session_that_was_changed_in_place_is_read_again() {
     let setup = setup();
     setup.open();
     let mut text = fs::read(&setup.file).unwrap();

@@ -1,4 +1,4 @@
-//! How a conversation reads as text.
+//! The transcript of a conversation as text.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn result(content: &str) -> String {
 }
 
 #[test]
-fn a_conversation_is_one_part_per_voice_with_blank_lines_between() {
+fn a_conversation_has_one_part_per_role_with_blank_lines_between() {
     let conversation = text(&[
         r#"{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}"#,
         r#"{"role":"assistant","content":[{"type":"text","text":"three"}]}"#,
@@ -45,7 +45,7 @@ fn arguments_appear_as_javascript_lists_them() {
 }
 
 #[test]
-fn long_results_are_cut_and_say_by_how_much() {
+fn long_results_are_cut_and_report_by_how_much() {
     let x = |count: usize| "x".repeat(count);
     let expected = format!("[Tool result]: {}\n\n[... 3000 more characters truncated]", x(2000));
     assert_eq!(result(&x(5000)), expected);
@@ -80,13 +80,13 @@ fn prompts_and_answers_are_never_cut() {
 }
 
 #[test]
-fn what_is_empty_is_left_out_except_an_empty_answer() {
+fn empty_messages_are_left_out_except_answers() {
     assert_eq!(text(&[r#"{"role":"user","content":""}"#, r#"{"role":"toolResult","content":[]}"#]), "");
     assert_eq!(text(&[r#"{"role":"assistant","content":[{"type":"text","text":""}]}"#]), "[Assistant]: ");
     assert_eq!(text(&[r#"{"role":"assistant","content":[]}"#]), "");
 }
 
 #[test]
-fn other_roles_say_nothing() {
+fn other_roles_are_left_out() {
     assert_eq!(text(&[r#"{"role":"system","content":"s"}"#, r#"{"role":"custom","content":"c"}"#]), "");
 }

@@ -4,7 +4,7 @@ fn row(kind: Kind, time: i64) -> Row {
     Row { position: 0, len: 0, kind, role: Role::User, flags: 0, time: Some(Timestamp::from_millis(time)) }
 }
 
-/// Builds a tree from `id<parent` words; times rise.
+/// Builds a tree from `id<parent` words, with rising times.
 fn tree(words: &str) -> Tree {
     let mut tree = Tree::default();
     for (time, word) in words.split_whitespace().enumerate() {
@@ -65,7 +65,7 @@ fn children_come_in_file_order_wherever_they_stand() {
 }
 
 #[test]
-fn an_orphan_is_a_root_of_its_own() {
+fn an_orphan_is_a_root() {
     let tree = tree("a b<gone c<b");
     assert_eq!(path(&tree, "c"), "b c");
     assert_eq!(tree.roots().count(), 2);

@@ -1,4 +1,4 @@
-//! Checking: every oddity is found, named, and placed; looking never writes.
+//! Checking: every problem is found and located; checking never writes.
 
 use std::fs;
 use std::ops::Range;
@@ -14,7 +14,7 @@ const CHAIN: &str = "
     d<c assistant four
 ";
 
-/// The lines of a drawing, without line feeds; line 1 is the header.
+/// Returns the lines of a drawing without line feeds; line 1 is the header.
 fn lines(drawing: &str) -> Vec<Vec<u8>> {
     let text = session_text(drawing);
     text.strip_suffix(b"\n").unwrap().split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
@@ -28,15 +28,15 @@ fn check(bytes: &[u8]) -> Report {
     Session::from_bytes(bytes.to_vec()).unwrap().check().unwrap()
 }
 
-/// Where a line stands, counted from 1.
+/// Returns the byte range of a line, counted from 1.
 fn span(bytes: &[u8], line: usize) -> Range<u64> {
     let before: usize = bytes.split(|byte| *byte == b'\n').take(line - 1).map(|line| line.len() + 1).sum();
     let len = bytes.split(|byte| *byte == b'\n').nth(line - 1).unwrap().len();
     before as u64..(before + len) as u64
 }
 
-/// What is said about a file: code, line, bytes.
-fn said(report: &Report) -> Vec<(&'static str, u64, Range<u64>)> {
+/// Formats diagnostics as code, line and bytes.
+fn reported(report: &Report) -> Vec<(&'static str, u64, Range<u64>)> {
     let told = report.diagnostics.iter();
     told.map(|one| (one.problem.code(), one.line, one.bytes.clone())).collect()
 }
@@ -46,9 +46,9 @@ fn fix_of(report: &Report, code: &str) -> Option<Fix> {
     found.next().and_then(|(_, fix)| fix.cloned())
 }
 
-fn assert_said(bytes: &[u8], code: &'static str, line: usize) -> Report {
+fn assert_reports(bytes: &[u8], code: &'static str, line: usize) -> Report {
     let report = check(bytes);
-    assert_eq!(said(&report), [(code, line as u64, span(bytes, line))]);
+    assert_eq!(reported(&report), [(code, line as u64, span(bytes, line))]);
     report
 }
 
@@ -65,7 +65,7 @@ fn a_sound_file_is_clean_and_counted() {
 fn a_bad_line_without_descendants_is_damage_that_needs_no_fix() {
     let mut lines = lines(CHAIN);
     lines.insert(2, b"{\"type\":\"message\",\"id\":\"x\",\"parentId\":\"a\" oops".to_vec());
-    let report = assert_said(&joined(&lines), "not-json", 3);
+    let report = assert_reports(&joined(&lines), "not-json", 3);
     assert_eq!(report.worst(), Some(Severity::Damage));
     assert_eq!((report.bad_lines, fix_of(&report, "not-json")), (1, None));
 }
@@ -75,7 +75,7 @@ fn damage_inside_a_body_is_found_although_the_line_begins_and_ends_well() {
     let mut lines = lines(CHAIN);
     let at = lines[2].windows(3).position(|three| three == b"two").unwrap();
     lines[2][at - 1] = b'!';
-    let report = assert_said(&joined(&lines), "placeholder", 3);
+    let report = assert_reports(&joined(&lines), "placeholder", 3);
     let stub = Fix::Stub { id: "b".into(), parent: Some("a".into()), inferred: false };
     assert_eq!(fix_of(&report, "placeholder"), Some(stub));
 }
@@ -85,7 +85,7 @@ fn values_that_are_no_objects_are_reported_each_on_its_line() {
     for value in ["null", "123", "[]", "\"x\""] {
         let mut lines = lines(CHAIN);
         lines.insert(3, value.into());
-        assert_said(&joined(&lines), "not-an-object", 4);
+        assert_reports(&joined(&lines), "not-an-object", 4);
     }
 }
 
@@ -93,7 +93,7 @@ fn values_that_are_no_objects_are_reported_each_on_its_line() {
 fn an_object_without_id_is_reported() {
     let mut lines = lines(CHAIN);
     lines.insert(3, b"{\"type\":\"message\",\"parentId\":\"a\"}".to_vec());
-    assert_said(&joined(&lines), "no-id", 4);
+    assert_reports(&joined(&lines), "no-id", 4);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_message_entry_without_a_message_is_reported() {
     for body in ["", ",\"message\":null", ",\"message\":[]", ",\"message\":\"three\""] {
         let mut lines = lines(CHAIN);
         lines[3] = format!("{envelope}{body}}}").into_bytes();
-        let report = assert_said(&joined(&lines), "no-message", 4);
+        let report = assert_reports(&joined(&lines), "no-message", 4);
         assert_eq!(report.worst(), Some(Severity::Warning), "{body}");
     }
 }
@@ -117,12 +117,12 @@ fn a_last_line_that_other_programs_would_stumble_over_asks_for_a_marker() {
 }
 
 #[test]
-fn a_line_that_stands_twice_is_told_from_two_entries_with_one_id() {
+fn a_repeated_line_is_distinguished_from_two_entries_with_one_id() {
     let mut lines = lines(CHAIN);
     lines.insert(4, lines[3].clone());
-    assert_said(&joined(&lines), "repeated-line", 5);
+    assert_reports(&joined(&lines), "repeated-line", 5);
     lines[4] = String::from_utf8(lines[4].clone()).unwrap().replace("three", "other").into_bytes();
-    let report = assert_said(&joined(&lines), "duplicate-id", 5);
+    let report = assert_reports(&joined(&lines), "duplicate-id", 5);
     assert!(report.diagnostics[0].to_string().contains("line 4"));
 }
 
@@ -135,7 +135,7 @@ fn a_name_of_the_envelope_that_stands_twice_is_reported_wherever_it_stands() {
     for line in [behind, before] {
         let mut lines = all.clone();
         lines[3] = line.into_bytes();
-        assert_said(&joined(&lines), "duplicate-key", 4);
+        assert_reports(&joined(&lines), "duplicate-key", 4);
     }
 }
 
@@ -143,17 +143,17 @@ fn a_name_of_the_envelope_that_stands_twice_is_reported_wherever_it_stands() {
 fn an_orphan_is_reported_with_the_entry_it_would_be_attached_to() {
     let mut lines = lines(CHAIN);
     lines.remove(2);
-    let report = assert_said(&joined(&lines), "orphan", 3);
+    let report = assert_reports(&joined(&lines), "orphan", 3);
     let stub = Fix::Stub { id: "b".into(), parent: Some("a".into()), inferred: true };
     assert_eq!(fix_of(&report, "orphan"), Some(stub));
 }
 
 #[test]
-fn an_orphan_whose_place_cannot_be_told_stays_a_root() {
-    // The entry before `y` has a child of its own.
+fn an_orphan_whose_parent_cannot_be_inferred_stays_a_root() {
+    // The entry before `y` has a child.
     let bytes = session_text("a user one\n y<lost user two\n b<a assistant three");
     let report = check(&bytes);
-    assert_eq!(said(&report), [("orphan", 3, span(&bytes, 3))]);
+    assert_eq!(reported(&report), [("orphan", 3, span(&bytes, 3))]);
     assert_eq!(fix_of(&report, "orphan"), None);
 }
 
@@ -161,7 +161,7 @@ fn an_orphan_whose_place_cannot_be_told_stays_a_root() {
 fn circles_are_reported_at_their_first_entry() {
     let bytes = session_text("a<c user one\n b<a user two\n c<b user three\n d user four\n e<e user five");
     let report = check(&bytes);
-    assert_eq!(said(&report), [("cycle", 2, span(&bytes, 2)), ("cycle", 6, span(&bytes, 6))]);
+    assert_eq!(reported(&report), [("cycle", 2, span(&bytes, 2)), ("cycle", 6, span(&bytes, 6))]);
     assert_eq!(fix_of(&report, "cycle"), Some(Fix::Detach { id: "a".into() }));
 }
 
@@ -169,15 +169,15 @@ fn circles_are_reported_at_their_first_entry() {
 fn a_second_header_is_reported() {
     let mut lines = lines(CHAIN);
     lines.insert(2, lines[0].clone());
-    assert_said(&joined(&lines), "second-header", 3);
+    assert_reports(&joined(&lines), "second-header", 3);
 }
 
 #[test]
-fn a_message_that_says_twice_who_speaks_is_reported() {
+fn a_message_with_two_roles_is_reported() {
     let mut lines = lines(CHAIN);
     let line = String::from_utf8(lines[2].clone()).unwrap();
     lines[2] = line.replacen("\"role\":", "\"role\":\"system\",\"role\":", 1).into_bytes();
-    assert_said(&joined(&lines), "duplicate-key", 3);
+    assert_reports(&joined(&lines), "duplicate-key", 3);
 }
 
 #[test]
@@ -185,18 +185,18 @@ fn a_torn_tail_and_a_missing_line_feed_are_two_things() {
     let whole = session_text(CHAIN);
     let torn = &whole[..whole.len() - 9];
     let report = check(torn);
-    assert_eq!(said(&report), [("torn-tail", 5, span(torn, 5))]);
+    assert_eq!(reported(&report), [("torn-tail", 5, span(torn, 5))]);
     assert_eq!(fix_of(&report, "torn-tail"), Some(Fix::LineFeed));
     let open = &whole[..whole.len() - 1];
     let end = open.len() as u64;
-    assert_eq!(said(&check(open)), [("missing-line-feed", 5, end..end)]);
+    assert_eq!(reported(&check(open)), [("missing-line-feed", 5, end..end)]);
 }
 
 #[test]
 fn a_byte_order_mark_is_reported_and_nothing_else() {
     let bytes = [b"\xEF\xBB\xBF".to_vec(), session_text(CHAIN)].concat();
     let report = check(&bytes);
-    assert_eq!(said(&report), [("byte-order-mark", 1, 0..3)]);
+    assert_eq!(reported(&report), [("byte-order-mark", 1, 0..3)]);
     assert_eq!(fix_of(&report, "byte-order-mark"), Some(Fix::Omit { bytes: 0..3 }));
 }
 
@@ -205,14 +205,14 @@ fn bytes_that_are_not_utf8_are_reported_where_they_stand() {
     let mut bytes = session_text(CHAIN);
     let at = bytes.windows(5).position(|five| five == b"three").unwrap();
     bytes[at + 1] = 0xFF;
-    assert_eq!(said(&check(&bytes)), [("invalid-utf8", 4, at as u64 + 1..at as u64 + 2)]);
+    assert_eq!(reported(&check(&bytes)), [("invalid-utf8", 4, at as u64 + 1..at as u64 + 2)]);
 }
 
 #[test]
 fn a_time_that_cannot_be_read_is_reported() {
     let bytes = String::from_utf8(session_text(CHAIN)).unwrap();
     let bytes = bytes.replacen("2025-01-01T00:00:02.000Z", "yesterday", 1).into_bytes();
-    assert_said(&bytes, "bad-timestamp", 3);
+    assert_reports(&bytes, "bad-timestamp", 3);
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn labels_and_compactions_that_point_nowhere_are_reported() {
     let report = check(&bytes);
     let expected =
         [("label-without-target", 3, span(&bytes, 3)), ("first-kept-not-on-path", 4, span(&bytes, 4))];
-    assert_eq!(said(&report), expected);
+    assert_eq!(reported(&report), expected);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_compaction_may_keep_from_its_own_path_and_not_from_a_sibling() {
         session_text("a user one\n b<a user two\n c<b compaction keep=a sum\n d<c compaction keep=d none");
     assert!(check(&fine).is_clean());
     let other = session_text("a user one\n b<a user two\n x<a user other\n c<x compaction keep=b sum");
-    assert_said(&other, "first-kept-not-on-path", 5);
+    assert_reports(&other, "first-kept-not-on-path", 5);
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn fused_lines_are_taken_apart_again() {
     let glued = [all[2].clone(), all[3].clone()].concat();
     let bytes = joined(&[all[0].clone(), all[1].clone(), glued, all[4].clone()]);
     let report = check(&bytes);
-    assert_eq!(said(&report)[0], ("glued-lines", 3, span(&bytes, 3)));
+    assert_eq!(reported(&report)[0], ("glued-lines", 3, span(&bytes, 3)));
     let Some(Fix::Recover { entries }) = fix_of(&report, "glued-lines") else { unreachable!("{report:?}") };
     let found =
         entries.iter().map(|entry| bytes[entry.bytes.start as usize..entry.bytes.end as usize].to_vec());
@@ -268,7 +268,7 @@ fn zero_bytes_are_reported_with_their_number_and_what_stands_behind_them_is_foun
     let bytes = joined(&all);
     let report = check(&bytes);
     let start = span(&bytes, 4).start;
-    let codes: Vec<_> = said(&report).into_iter().filter(|(code, ..)| *code == "nul-run").collect();
+    let codes: Vec<_> = reported(&report).into_iter().filter(|(code, ..)| *code == "nul-run").collect();
     assert_eq!(codes, [("nul-run", 4, start..start + 600)]);
     let Some(Fix::Recover { entries }) = fix_of(&report, "nul-run") else { unreachable!("{report:?}") };
     assert_eq!(entries[0].bytes, start + 600..span(&bytes, 4).end);
@@ -278,13 +278,13 @@ fn zero_bytes_are_reported_with_their_number_and_what_stands_behind_them_is_foun
 fn a_newer_version_is_reported_at_the_header() {
     let bytes =
         String::from_utf8(session_text(CHAIN)).unwrap().replacen("\"version\":3", "\"version\":99", 1);
-    assert_said(bytes.as_bytes(), "newer-version", 1);
+    assert_reports(bytes.as_bytes(), "newer-version", 1);
 }
 
 #[test]
-fn a_name_given_elsewhere_does_not_move_us_but_others() {
+fn a_session_name_on_another_branch_moves_only_other_readers() {
     let bytes = session_text("a user one\n b<a user two\n c<b user three\n i<a info name");
-    let report = assert_said(&bytes, "leaf-is-not-last", 5);
+    let report = assert_reports(&bytes, "leaf-is-not-last", 5);
     assert_eq!(fix_of(&report, "leaf-is-not-last"), Some(Fix::LeafMarker { target: Some("c".into()) }));
     assert!(check(&session_text("a user one\n b<a user two\n m<a marker a")).is_clean());
 }
@@ -294,7 +294,7 @@ fn a_damaged_line_whose_entry_came_again_is_mended() {
     let mut all = lines(CHAIN);
     let partial = all[3][..60].to_vec();
     all.insert(3, partial);
-    let report = assert_said(&joined(&all), "mended", 4);
+    let report = assert_reports(&joined(&all), "mended", 4);
     assert_eq!(report.worst(), Some(Severity::Note));
 }
 
@@ -303,7 +303,7 @@ fn a_damaged_line_never_calls_for_a_stub_in_the_place_of_an_entry_that_can_be_re
     let mut all = lines(CHAIN);
     let damaged = String::from_utf8(all[3].clone()).unwrap().replace("\"three\"", "three");
     all.insert(4, damaged.into_bytes());
-    let report = assert_said(&joined(&all), "mended", 5);
+    let report = assert_reports(&joined(&all), "mended", 5);
     assert_eq!(fix_of(&report, "mended"), None);
 }
 
@@ -322,13 +322,13 @@ fn a_file_that_others_may_read_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
     fs::write(&path, session_text(CHAIN)).unwrap();
-    let said = |mode| {
+    let reported = |mode| {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         let report = Session::open_read_only(&path).unwrap().check_file(&RealFs).unwrap();
         report.diagnostics.iter().map(|one| one.problem.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(said(0o600), Vec::<String>::new());
-    assert_eq!(said(0o644), ["other users may read the file (mode 644)"]);
+    assert_eq!(reported(0o600), Vec::<String>::new());
+    assert_eq!(reported(0o644), ["other users may read the file (mode 644)"]);
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_long_chain_of_damaged_lines_below_a_circle_is_checked_in_one_go() {
     );
     let report = check(&bytes);
     let placeholders = report.findings().filter(|(found, _)| found.problem.code() == "placeholder");
-    // Stubs would make other programs walk the circle.
+    // With stubs, other programs would loop forever.
     assert_eq!(placeholders.filter(|(_, fix)| fix.is_none()).count(), LINES);
 }
 

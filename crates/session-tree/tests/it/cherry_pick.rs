@@ -1,4 +1,4 @@
-//! Picks: every kind of entry, what its copy says, and what it notes of its origin.
+//! Picks of every kind of entry: the copy and its provenance.
 
 use serde_json::json;
 use session_tree::cherry_pick::{PickMode, PickPlan, PickRequest, PickWarning, Selection};
@@ -6,7 +6,7 @@ use session_tree::{Error, Kind, ModelRef, PickRefusal, Session};
 
 use crate::support::two_branches::{Live, call, ids, kinds, line, other, result};
 
-/// Two branches: `a` is where they part, `x` ends the other one, the leaf is at `z`.
+/// Two branches from `a`: `x` ends the other one, the leaf is at `z`.
 const TREE: &str = "
     u user start
     a<u assistant begun
@@ -29,7 +29,7 @@ fn plan(live: &Live, request: &PickRequest) -> PickPlan {
     live.session.plan_pick(&live.session, request).unwrap()
 }
 
-/// Plans and applies a pick of the session's own; the new entries.
+/// Plans and applies a pick within the session. Returns the new entries.
 fn pick(live: &mut Live, request: &PickRequest) -> Vec<session_tree::EntryId> {
     let plan = plan(live, request);
     live.session.apply_pick(&plan).unwrap()
@@ -149,7 +149,7 @@ fn a_native_group_gets_fresh_call_ids_and_warns_of_what_it_did() {
     assert_eq!(live.llm()[2..], ["assistant: ", "toolResult: edited", "assistant: ", "toolResult: text"]);
     assert_eq!(written[1]["origin"]["sourceEntryIds"], json!(["r"]));
 
-    // Once more beside it: no call id of the session comes twice.
+    // A second copy beside it gets new call ids too.
     live.session.branch("z").unwrap();
     let again = live.session.plan_pick(&live.session, &request).unwrap();
     let again = live.session.apply_pick(&again).unwrap();
@@ -157,7 +157,7 @@ fn a_native_group_gets_fresh_call_ids_and_warns_of_what_it_did() {
 }
 
 #[test]
-fn calls_of_one_answer_that_share_an_id_are_told_apart() {
+fn calls_of_one_answer_that_share_an_id_are_distinguished() {
     let block = |path: &str| {
         format!(r#"{{"type":"toolCall","id":"","name":"read","arguments":{{"path":"{path}"}}}}"#)
     };
@@ -264,7 +264,7 @@ fn settings_apply_here_and_are_announced() {
 }
 
 #[test]
-fn what_has_no_meaning_elsewhere_is_refused_with_the_reason() {
+fn entries_without_meaning_elsewhere_are_refused_with_the_reason() {
     let live = Live::draw(
         r#"u user start
          v<u user aside
@@ -306,7 +306,7 @@ fn what_has_no_meaning_elsewhere_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_range_leaves_out_what_cannot_be_picked_and_says_so() {
+fn a_range_skips_entries_that_cannot_be_picked_and_reports_them() {
     let live = Live::draw(
         "u user start
          v<u user aside
@@ -374,7 +374,7 @@ fn quoting_on_request_quotes_prompts_too_and_keeps_their_images() {
 }
 
 #[test]
-fn what_is_here_already_is_refused_unless_it_is_asked_for() {
+fn entries_of_the_path_are_refused_unless_requested() {
     let mut live = Live::draw(TREE);
     let error = live.session.plan_pick(&live.session, &entry(&live, "a")).unwrap_err();
     assert_eq!(error.to_string(), "entry a is on the current path already");
@@ -397,7 +397,7 @@ fn what_is_here_already_is_refused_unless_it_is_asked_for() {
 }
 
 #[test]
-fn a_pick_of_a_pick_keeps_the_first_origin_and_tells_the_way() {
+fn a_pick_of_a_pick_keeps_the_first_origin_and_the_steps() {
     let mut live = Live::draw(TREE);
     for id in ["x", "p"] {
         live.session.branch("z").unwrap();
@@ -474,7 +474,7 @@ fn an_entry_that_a_fork_shares_is_here_already() {
 }
 
 #[test]
-fn odd_lines_are_copied_for_what_they_say() {
+fn odd_lines_are_copied_by_value() {
     let bytes = concat!(
         r#"{"type":"session","version":3,"id":"odd","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#,
         "\r\n",

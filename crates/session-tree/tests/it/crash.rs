@@ -1,7 +1,7 @@
-//! What survives a crash: every disk that a killed process or a power cut may leave behind is opened and used.
+//! Crashes: every disk that a killed process or a power cut may leave is opened and used.
 //!
-//! Workloads run on a simulated disk that logs each change; then the disk is shown as it may look after a crash at
-//! any of these changes. `SOAK=1` runs many more workloads.
+//! Workloads run on a simulated disk that logs each change. Then the disk is shown as it may look after a crash at any
+//! of these changes. `SOAK=1` runs many more workloads.
 
 mod journal;
 
@@ -40,7 +40,7 @@ fn nothing_promised_is_lost_when_the_system_syncs() {
 }
 
 #[test]
-fn a_disk_that_lies_about_syncs_is_found_out() {
+fn a_disk_that_ignores_sync_is_detected() {
     for policy in [SyncPolicy::Always, SyncPolicy::Periodic, SyncPolicy::Os] {
         for start in [Start::Fresh, Start::Existing, Start::VersionOne] {
             let steps = vec![Step::Prompt(10), Step::Sync, Step::Answer(10), Step::Sync];

@@ -28,6 +28,7 @@ fn the_front_page_shows_the_example() {
     let (program, _) = program.split_once("# use session_tree").unwrap();
     assert!(program.starts_with("fn main()") && program.contains("fn turn("));
     assert!(example.contains(program.trim_end()), "the README and examples/embed.rs differ");
+    assert!(read("../../README.md").contains(program.trim_end()), "the README of the workspace differs");
 }
 
 #[test]

@@ -1,20 +1,19 @@
-//! What a failing call to the system leaves behind: each operation is tried with its first, second, third call
-//! failing, and so on until it no longer notices.
+//! Failing system calls: each operation runs with its first, second, third call failing, until no call is left to fail.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
 
 use session_tree::{Error, Options, Position, SyncPolicy};
-use testkit::crash::trial::{Trial, found, shown};
+use testkit::crash::trial::{FaultCase, found, shown};
 use testkit::crash::workload::{self, Opener, PATH, STARTS, Start, Workload, set_up, user};
 use testkit::drawing::session_text;
 use testkit::sim_fs::{Fault, SimFs};
 
 #[test]
 fn an_operation_survives_the_failure_of_any_of_its_calls() {
-    // One in seven; `offshoot-proof faults` tries all.
-    let some = Trial::all(|fs| Arc::new(fs.clone())).step_by(7);
-    let runs: usize = some.map(Trial::run_all).sum();
+    // One in seven; `offshoot-proof faults` runs all.
+    let some = FaultCase::all(|fs| Arc::new(fs.clone())).step_by(7);
+    let runs: usize = some.map(FaultCase::run_all).sum();
     assert!(runs >= 1_000, "only {runs} runs met their fault");
 }
 
@@ -87,7 +86,7 @@ fn after_a_failed_sync_nothing_more_is_written() {
 }
 
 #[test]
-fn a_lost_file_is_saved_elsewhere_or_the_failure_is_told() {
+fn a_lost_file_is_saved_elsewhere_or_the_failure_is_reported() {
     let mut runs = 0;
     for kind in [ErrorKind::StorageFull, ErrorKind::Other] {
         for call in 1.. {
@@ -137,7 +136,7 @@ fn an_entry_that_was_taken_back_does_not_return_after_a_power_cut() {
     let mut session = opener.open_or_create().unwrap();
     let before = shown(&session).0;
     let drafts = ["one", "two"].map(|text| session_tree::Draft::message(&user(text)).unwrap());
-    // The first line of the batch is whole when the write ends.
+    // The first line of the batch is complete when the write fails.
     let calls = fs.calls().len() as u64;
     let probe = fs.killed();
     Opener::new(&probe, SyncPolicy::Always).open_or_create().unwrap().append_batch(&drafts).unwrap();

@@ -113,7 +113,7 @@ fn forking_an_unknown_entry_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn labels_are_taken_off_the_path_and_set_anew_at_its_end() {
+fn labels_are_removed_from_the_path_and_set_again_at_its_end() {
     let dir = Folder::new();
     let source = draw(&dir, ACROSS_LABELS);
     let plan = source.plan_extract(Extract::Path { at: at(&source, "u5") }).unwrap();
@@ -171,7 +171,7 @@ fn every_line_that_need_not_change_is_copied_byte_for_byte() {
 }
 
 #[test]
-fn a_fork_in_memory_has_the_path_and_an_id_of_its_own() {
+fn a_fork_in_memory_has_the_path_and_a_new_id() {
     let source = Session::from_bytes(session_text(
         "
         u1 user one

@@ -80,7 +80,7 @@ fn a_map_of_sixty_lines_passes_the_suite() {
     assert!(journal.lines().count() <= 60, "{}", journal.lines().count());
 }
 
-/// The requests that a database has answered.
+/// Counters of the requests to a database.
 #[derive(Debug, Default)]
 struct Requests {
     changes: AtomicUsize,
@@ -88,7 +88,7 @@ struct Requests {
     lines: AtomicUsize,
     paths: AtomicUsize,
     forks: AtomicUsize,
-    /// The bytes that were read at a position.
+    /// The bytes read at a position.
     bytes: AtomicUsize,
 }
 
@@ -98,7 +98,7 @@ impl Requests {
     }
 }
 
-/// Files with all optional operations, as a database would have them.
+/// Files with all optional operations, like a database.
 struct Database {
     files: Files,
     requests: Arc<Requests>,
@@ -254,7 +254,7 @@ impl Journal for DatabaseJournal {
 }
 
 #[test]
-fn a_storage_with_all_optional_operations_passes_the_suite_and_is_asked_for_them() {
+fn a_storage_with_all_optional_operations_passes_the_suite_and_they_are_used() {
     let mut database = Database::new();
     assert_eq!(run(&mut database).unwrap(), 39);
     let Requests { changes, index, lines, forks, paths, .. } = &*database.requests;
@@ -305,9 +305,9 @@ enum Mistake {
     ChangesBytes,
     /// Only the first line of an append is stored.
     OneLineOnly,
-    /// Everybody gets the lock.
+    /// The lock is given to every caller.
     NoLock,
-    /// A replacement is announced, but not done.
+    /// A replacement is announced but not performed.
     NoReplacement,
 }
 

@@ -9,7 +9,7 @@ fn label<'s>(session: &'s Session, id: &str) -> Option<&'s str> {
     session.label(session.tree().node(id).unwrap()).map(|label| &*label.text)
 }
 
-/// The line of the leaf.
+/// Returns the line of the leaf.
 fn last_line(session: &Session) -> String {
     String::from_utf8(session.leaf_entry().unwrap().unwrap().raw().to_vec()).unwrap()
 }
@@ -47,7 +47,7 @@ fn a_label_is_cleared_without_a_text_by_an_empty_one_and_by_blanks() {
 }
 
 #[test]
-fn blanks_that_another_program_wrote_as_a_label_are_none() {
+fn a_blank_label_of_another_program_is_no_label() {
     let text = session_text(
         "
         u1 user one
@@ -131,7 +131,7 @@ fn a_name_is_one_line_without_blanks_around_it() {
 }
 
 #[test]
-fn an_empty_name_is_none() {
+fn an_empty_name_removes_the_name() {
     let mut session = in_memory();
     session.append_session_info("name").unwrap();
     session.append_session_info("").unwrap();

@@ -1,4 +1,5 @@
-//! The order of the modules: each uses only those above it in `lib.rs`, by path and by method. None is about a screen.
+//! The order of the modules: each uses only those above it in `lib.rs`, by path and by method. None deals with a
+//! screen.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -12,7 +13,7 @@ fn lib() -> String {
     fs::read_to_string(sources().join("lib.rs")).unwrap()
 }
 
-/// The modules in the order of `lib.rs`: the base types, then the others.
+/// Returns the modules in the order of `lib.rs`: the base types, then the others.
 fn modules() -> (Vec<String>, Vec<String>) {
     let lib = lib();
     let (base, walk) = lib.split_once("// The straight walk").unwrap();
@@ -22,7 +23,7 @@ fn modules() -> (Vec<String>, Vec<String>) {
     (base.lines().filter_map(name).collect(), walk.lines().filter_map(name).collect())
 }
 
-/// The text of a module and of those inside it, without tests.
+/// Returns the text of a module and its submodules, without tests.
 fn text_of(module: &str) -> String {
     let mut text = String::new();
     let mut open = vec![sources().join(format!("{module}.rs")), sources().join(module)];
@@ -37,7 +38,7 @@ fn text_of(module: &str) -> String {
     text
 }
 
-/// The conformance suite of journals uses sessions; it is test code that others run.
+/// The conformance suite of journals is test code that uses sessions.
 fn is_test(part: &std::ffi::OsStr) -> bool {
     ["tests", "tests.rs", "conformance", "conformance.rs"].iter().any(|name| part == *name)
 }
@@ -46,7 +47,7 @@ fn word(text: &str) -> &str {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// The words that follow `mark` in a text.
+/// Returns the words that follow `mark`.
 fn words_after<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(mark).skip(1).map(word).filter(|word| !word.is_empty())
 }
@@ -67,10 +68,10 @@ fn a_module_uses_only_modules_above_it() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// A method and the type that has it.
+/// A method and its type.
 type Method = (String, String);
 
-/// The methods of a text, and the types that it defines.
+/// Returns the methods of a text and the types that it defines.
 fn methods_and_types(text: &str) -> (HashSet<Method>, HashSet<String>) {
     let (mut methods, mut types, mut owner) = (HashSet::new(), HashSet::new(), None);
     for line in text.lines() {
@@ -81,7 +82,7 @@ fn methods_and_types(text: &str) -> (HashSet<Method>, HashSet<String>) {
         if let Some(name) = ["struct ", "enum ", "trait "].iter().find_map(|kind| item.strip_prefix(kind)) {
             types.insert(word(name).to_owned());
         } else if let Some(head) = line.strip_prefix("impl") {
-            // Methods of a trait belong to the module of the trait.
+            // Trait methods belong to the module of the trait.
             owner = Some(owner_of(head).to_owned()).filter(|_| !head.contains(" for "));
         } else if line == "}" {
             owner = None;
@@ -96,7 +97,7 @@ fn methods_and_types(text: &str) -> (HashSet<Method>, HashSet<String>) {
     (methods, types)
 }
 
-/// The type of an `impl`, from what follows that word.
+/// Returns the type of an `impl`, given the text after that word.
 fn owner_of(head: &str) -> &str {
     let mut depth = 0;
     let start = head.find(|c: char| {
@@ -106,7 +107,7 @@ fn owner_of(head: &str) -> &str {
     word(&head[start.unwrap_or(head.len())..])
 }
 
-/// Finds calls of methods that only a module below adds to a type; `modules` are (name, text) in order.
+/// Finds calls of methods that only a lower module adds to a type; `modules` are (name, text) in order.
 fn wrong_calls(base: &str, modules: &[(&str, String)]) -> Vec<String> {
     let parsed: Vec<_> = modules.iter().map(|(_, text)| methods_and_types(text)).collect();
     let (in_base, _) = methods_and_types(base);
@@ -125,7 +126,7 @@ fn wrong_calls(base: &str, modules: &[(&str, String)]) -> Vec<String> {
         let is_code = |line: &&str| !line.trim_start().starts_with("//");
         let code = text.lines().filter(is_code).collect::<Vec<_>>().join("\n");
         let is_called = |name: &str| [".", "::"].iter().any(|mark| code.contains(&format!("{mark}{name}(")));
-        // A name that a module above has too can mean the method there.
+        // A module above may have a method of the same name.
         let below = added.keys().filter(|name| first_with[**name] > place && is_called(name));
         wrong.extend(below.map(|name| format!("{module} calls {name}")));
     }
@@ -152,7 +153,7 @@ fn a_call_of_a_method_from_below_is_found() {
     assert_eq!(wrong_calls("", &modules), ["rows calls branch_name"]);
 }
 
-/// Words of a screen. `row`, `column` and `window` are not among them: indexes and models have these, too.
+/// Words of a screen. `row`, `column` and `window` are missing, because indexes and models use them too.
 const SCREEN_WORDS: [&str; 22] = [
     "ansi",
     "charset",

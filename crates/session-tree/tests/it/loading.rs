@@ -1,5 +1,4 @@
-//! Loading: what becomes of whole, odd and damaged files. The number at the end of a name is that of the
-//! conformance case.
+//! Loading of whole, odd and damaged files. The number at the end of a name is that of the conformance case.
 
 use std::fs;
 
@@ -12,7 +11,7 @@ fn read(bytes: impl Into<Vec<u8>>) -> Session {
     Session::from_bytes(bytes.into()).unwrap()
 }
 
-/// A line with a prompt, spelled as pi spells it.
+/// Returns the line of a prompt in pi's spelling.
 fn prompt(id: &str, parent: &str) -> String {
     format!(
         r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"user","content":"{id}","timestamp":1}}}}"#
@@ -164,7 +163,7 @@ fn a_line_written_in_part_and_then_in_full_counts_once() {
 }
 
 #[test]
-fn what_hangs_below_records_of_progress_is_on_the_path() {
+fn entries_below_progress_records_are_on_the_path() {
     let progress = |id: &str, parent: &str| {
         format!(
             r#"! {{"type":"progress","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:09.000Z","data":1}}"#
@@ -225,7 +224,7 @@ fn a_newer_version_is_read_and_not_written() {
 }
 
 #[test]
-fn a_leaf_entry_at_the_end_says_where_the_leaf_is() {
+fn a_leaf_entry_at_the_end_sets_the_leaf() {
     let leaf = |target: &str| {
         format!(
             r#"! {{"type":"leaf","id":"m","parentId":"a4","timestamp":"2025-01-01T00:00:09.000Z","targetId":{target}}}"#

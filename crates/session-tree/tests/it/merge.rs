@@ -1,4 +1,4 @@
-//! Merges: which entries count, what the text says, what is noted, and what happens when nothing is to be merged.
+//! Merges: the covered entries, the text, the provenance, and branches without new entries.
 
 use serde_json::json;
 use session_tree::merge::{
@@ -9,7 +9,7 @@ use session_tree::{Draft, EntryId, Error, FileOps, ModelRef};
 
 use crate::support::two_branches::{Live, call, ids, line, other, result};
 
-/// Two branches that part at `a`; the leaf is at `z`.
+/// Two branches from `a`; the leaf is at `z`.
 const TREE: &str = "
     u user start
     a<u assistant begun
@@ -111,7 +111,7 @@ fn a_digest_quotes_the_turns_of_the_branch() {
 }
 
 #[test]
-fn turns_in_which_nothing_is_said_do_not_count_however_the_branch_is_told() {
+fn empty_turns_do_not_count() {
     let thought = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"}],"timestamp":1}"#;
     let drawing = format!("u user start\n{}\np<x user aside\nz<u user here", line("x", "u", thought));
     let live = Live::draw(&drawing);
@@ -120,7 +120,7 @@ fn turns_in_which_nothing_is_said_do_not_count_however_the_branch_is_told() {
 }
 
 #[test]
-fn a_digest_drops_the_oldest_turns_first_and_says_so() {
+fn a_digest_drops_the_oldest_turns_first_and_reports_it() {
     let live = Live::draw(
         "u user start
          p1<u user one
@@ -181,7 +181,7 @@ fn a_branch_on_the_path_is_up_to_date_and_one_ahead_is_fast_forward() {
 }
 
 #[test]
-fn a_leaf_that_only_kept_books_since_is_fast_forwarded_too() {
+fn a_leaf_with_only_bookkeeping_since_is_fast_forwarded_too() {
     let mut live = Live::at(TREE, "a");
     live.session.append_thinking_level_change("high").unwrap();
     assert!(matches!(plan(&live, "x", &digest()).outcome, MergeOutcome::FastForward { .. }));
@@ -191,7 +191,7 @@ fn a_leaf_that_only_kept_books_since_is_fast_forwarded_too() {
 }
 
 #[test]
-fn instead_of_a_fast_forward_a_text_can_be_asked_for() {
+fn a_text_can_replace_a_fast_forward() {
     let mut live = Live::at(TREE, "a");
     let request = MergeRequest { no_fast_forward: true, ..text("see there") };
     let ahead = plan(&live, "x", &request);
@@ -202,7 +202,7 @@ fn instead_of_a_fast_forward_a_text_can_be_asked_for() {
 }
 
 #[test]
-fn a_second_merge_brings_only_what_came_since() {
+fn a_second_merge_has_only_newer_entries() {
     let mut live = Live::draw(TREE);
     let first = plan(&live, "x", &text("one"));
     let first = apply(&mut live, &first);
@@ -232,7 +232,7 @@ fn a_second_merge_brings_only_what_came_since() {
 }
 
 #[test]
-fn a_merge_of_a_merge_tells_of_it_and_unites_the_files() {
+fn a_merge_of_a_merge_mentions_it_and_unites_the_files() {
     let drawing = format!(
         "u user start\np<u user one\n{}\n{}\nq<u user two\n{}\n{}\nz<u user here",
         call("x", "p", "edit", "a.rs"),
@@ -252,7 +252,7 @@ fn a_merge_of_a_merge_tells_of_it_and_unites_the_files() {
     assert!(merge.content.text.ends_with("Summary: one is done"), "{}", merge.content.text);
     let entry = apply(&mut live, &outer);
     assert_eq!(live.json(&entry)["details"]["modifiedFiles"], json!(["a.rs", "b.rs"]));
-    // What came here inside the other merge can still be merged by itself.
+    // Entries that came inside the other merge can still be merged by themselves.
     assert_eq!(merge_of(&plan(&live, "r", &digest())).earlier, None);
 }
 
@@ -278,7 +278,7 @@ fn files_that_both_sides_changed_are_contested() {
     assert_eq!((&details["readFiles"], &details["modifiedFiles"]), (&json!(["c.rs"]), &json!(["a.rs"])));
     assert_eq!(details["merge"]["contestedFiles"], json!(["a.rs"]));
 
-    // The lists of a merge tell of the other branch: they do not make its files ours.
+    // The file lists of a merge belong to the other branch.
     let here = live.session.leaf_id().unwrap();
     live.session.branch("t").unwrap();
     let more = live.say("again");
@@ -338,7 +338,7 @@ fn an_unfinished_tool_group_at_the_end_does_not_count_yet() {
 }
 
 #[test]
-fn a_compaction_of_the_branch_stands_for_what_it_summarised() {
+fn a_compaction_of_the_branch_replaces_the_entries_it_summarised() {
     let live = Live::draw(
         "u user start
          p<u user old
@@ -408,7 +408,7 @@ fn a_session_that_shares_nothing_is_merged_without_a_base() {
     let entry = apply(&mut live, &plan);
     assert_eq!(live.json(&entry)["details"]["merge"]["baseId"], json!(null));
 
-    // Ahead in another file is not ahead here: the leaf cannot go there.
+    // A position in another file cannot be reached by a fast-forward.
     let mut empty = Live::draw(TREE);
     empty.session.reset_leaf();
     let plan = empty.session.plan_merge(&source.session, source.node("y"), &text("x")).unwrap();
@@ -417,7 +417,7 @@ fn a_session_that_shares_nothing_is_merged_without_a_base() {
 }
 
 #[test]
-fn what_a_model_wrote_is_noted_with_its_cost() {
+fn a_text_of_a_model_is_recorded_with_its_cost() {
     let mut live = Live::draw(TREE);
     let mut plan = plan(&live, "x", &digest());
     let merge = plan.merge_mut().unwrap();
@@ -500,7 +500,7 @@ fn a_merge_and_a_pick_in_a_row_both_reach_the_model() {
 }
 
 #[test]
-fn files_of_a_source_with_images_and_failures_are_told_in_words() {
+fn images_and_failures_of_the_source_are_described_in_words() {
     let prompt = r#"{"role":"user","content":[{"type":"text","text":"look"},{"type":"image","data":"AAAA","mimeType":"image/png"}]}"#;
     let failed = r#"{"role":"assistant","content":[],"stopReason":"error","errorMessage":"529 overloaded"}"#;
     let live = Live::draw(&format!(

@@ -1,4 +1,4 @@
-//! Messages: built from typed parts in pi's spelling, read back, and checked by one set of rules on every way in.
+//! Messages: built from typed parts in pi's spelling, read back, and validated by the same rules everywhere.
 
 use serde_json::json;
 use session_tree::{

@@ -1,5 +1,4 @@
-//! Old versions: how they read, and how they are written anew. The number at the end of a name is that of the
-//! conformance case.
+//! Old versions: reading and migrating them. The number at the end of a name is that of the conformance case.
 
 use std::fs;
 
@@ -18,7 +17,7 @@ fn text(lines: &[&str]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A compaction of version 1, which names the first kept entry by its place among the parsed lines.
+/// Returns a compaction of version 1, which names the first kept entry by its index among the parsed lines.
 fn compaction(index: &str) -> String {
     format!(
         r#"{{"type":"compaction","timestamp":"2025-01-01T00:00:03.000Z","summary":"s","firstKeptEntryIndex":{index},"tokensBefore":9}}"#
@@ -316,9 +315,9 @@ fn a_stray_line_with_an_id_does_not_hide_the_entries_of_version_1() {
 const STRAY: &str = r#"{"id":"typeless","parentId":null}"#;
 const TYPED: &str = r#"{"type":"custom","customType":"x","id":"late","parentId":null}"#;
 
-/// A line that was cut off and has an end now is read with the damaged line of the same id, and rows move.
+/// A cut-off line that now has an end replaces the damaged line of the same id, and rows move.
 #[test]
-fn of_a_type_and_a_time_that_stand_twice_the_ones_that_counted_go_on_counting() {
+fn of_repeated_types_and_times_the_effective_ones_stay_effective() {
     let dir = Folder::new();
     let twice = r#"{"type":"label","id":"8122bb53","parentId":"a","timestamp":"2025-01-01T00:00:02.000Z","type":"message","timestamp":"2025-01-01T00:00:09.000Z","message":{"role":"user","content":"x"}}"#;
     let file = dir.put("s.jsonl", text(&[V1, USER, twice]));
@@ -362,7 +361,7 @@ fn a_version_that_is_not_a_number_is_not_migrated() {
         let (version, id) = (session.header().version(), session.leaf_id().unwrap());
         (version, id == "a")
     };
-    // pi leaves all of these as they are: none of them compares as smaller than 3.
+    // pi leaves all of these unchanged, because none compares as smaller than 3.
     for word in [r#""nan""#, r#""NaN""#, r#""inf""#, r#""infinity""#, r#""three""#, "{}"] {
         assert_eq!(read(word), (3, true), "{word}");
     }

@@ -1,4 +1,4 @@
-//! Navigation: where the leaf goes, what is left behind, what is written.
+//! Navigation: the new leaf, the abandoned entries and the written lines.
 
 use session_tree::{
     Error, Kind, Message, NavigationPlan, NewBranchSummary, Node, Options, Session, Timestamp,
@@ -9,7 +9,7 @@ fn session(drawing: &str) -> Session {
     Session::from_bytes(session_text(drawing)).unwrap()
 }
 
-/// A session that can be written, with the entries of a drawing whose leaf is the last one.
+/// Creates a writable session from a drawing whose last entry is the leaf.
 fn live(drawing: &str) -> (tempfile::TempDir, Session) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
@@ -59,7 +59,7 @@ fn going_back_to_the_first_prompt_empties_the_path_and_fills_the_editor() {
 }
 
 #[test]
-fn going_to_where_the_leaf_is_does_nothing_whatever_else_is_asked_for() {
+fn going_to_the_leaf_does_nothing_with_any_option() {
     let (_dir, mut session) = live(FOUR);
     let plan = session.plan_navigation("a4").unwrap();
     assert!(plan.is_noop);
@@ -128,7 +128,7 @@ fn a_summary_at_an_answer_hangs_below_it() {
 }
 
 #[test]
-fn without_a_summary_no_summary_is_written_and_an_empty_one_is_none() {
+fn an_empty_summary_is_not_written() {
     let (_dir, mut session) = live(SIX);
     let plan = session.plan_navigation("u3").unwrap();
     session.apply_navigation(&plan, Some(&summary("")), None).unwrap();
@@ -286,7 +286,7 @@ fn a_plan_made_before_the_leaf_moved_still_moves_but_takes_no_summary() {
 }
 
 #[test]
-fn a_name_given_meanwhile_does_not_make_a_summary_stale() {
+fn a_new_session_name_does_not_make_a_summary_stale() {
     let (_dir, mut session) = live(SIX);
     let plan = session.plan_navigation("u3").unwrap();
     session.append_session_info("a name").unwrap();

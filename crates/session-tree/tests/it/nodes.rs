@@ -1,4 +1,4 @@
-//! Nodes belong to one state of one session: elsewhere they stand for no entry, and never for another one.
+//! Nodes are valid for one state of one session: elsewhere they name no entry, and never another one.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ const LONG: &str = "
     y4<x3 assistant vier
 ";
 
-/// Asks a session everything that takes a node; the node belongs to another session or an earlier state.
+/// Calls everything that takes a node with one of another session or an earlier state.
 fn assert_stale(session: &Session, node: Node) {
     let tree = session.tree();
     assert!(!tree.contains(node));

@@ -1,4 +1,4 @@
-//! Outcomes of selecting an entry, of moving the leaf, and of forking: one table per question.
+//! Outcomes of selecting an entry, of moving the leaf, and of forking: one table each.
 
 use session_tree::{
     BranchSummarySettings, Destination, ForkPosition, Message, NewBranchSummary, Position, Session,
@@ -14,17 +14,17 @@ fn open(dir: &Folder, drawing: &str) -> Session {
 }
 
 #[test]
-fn what_is_selected_decides_about_the_leaf_and_the_editor() {
+fn the_selected_entry_decides_about_the_leaf_and_the_editor() {
     // selected, new leaf, text in the editor
     let table: [(&str, Option<&str>, Option<&str>); 13] = [
-        // A prompt and a message of an extension are taken back: their parent, their text.
+        // A prompt or a message of an extension moves the leaf to the parent and returns the text.
         ("u3", Some("a2"), Some("second prompt")),
         ("m7", Some("b6"), Some("mind the gap")),
         ("u9", Some("x8"), Some("last prompt")),
-        // At the root nothing is above them: an empty conversation.
+        // At the root the conversation becomes empty.
         ("u1", None, Some("first prompt")),
         ("w1", None, Some("hello")),
-        // Anything else becomes the leaf itself, and the editor stays empty.
+        // Any other entry becomes the leaf, and the editor stays empty.
         ("a2", Some("a2"), None),
         ("c4", Some("c4"), None),
         ("r5", Some("r5"), None),
@@ -137,7 +137,7 @@ fn a_move_stays_in_the_file_and_a_fork_makes_a_new_one() {
     assert_eq!(after[..before.len()], before[..], "all branches are kept");
     assert_eq!(after.len(), before.len() + 1, "the summary is all that is new");
 
-    // prompt, what the fork holds, text in the editor
+    // prompt, entries of the fork, text in the editor
     let table: [(&str, &[&str], &str); 3] = [
         ("u3", &["u1", "a2<u1"], "second prompt"),
         ("u9", &["u1", "a2<u1", "s8<a2", "p8<s8", "t8<p8", "x8<t8"], "last prompt"),

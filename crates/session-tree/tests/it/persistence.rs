@@ -1,4 +1,4 @@
-//! What stands in the file, and when. The number at the end of a name is that of the conformance case.
+//! When and what a session writes to its file. The number at the end of a name is that of the conformance case.
 
 use std::fs;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use testkit::sim_fs::SimFs;
 use crate::support::live::{Folder, assistant, codes, context, lines, options, path, shape, user};
 
 #[test]
-fn a_file_begins_with_the_first_thing_said_and_holds_all_before_it() {
+fn a_file_is_created_with_the_first_message_and_holds_all_entries_before_it() {
     let dir = Folder::new();
     let file = dir.at("s.jsonl");
     let mut session = options().create(&file, "/project").unwrap();
@@ -43,7 +43,7 @@ fn a_file_begins_with_the_first_thing_said_and_holds_all_before_it() {
 }
 
 #[test]
-fn a_message_of_an_extension_is_something_said() {
+fn a_message_of_an_extension_creates_the_file() {
     let dir = Folder::new();
     let file = dir.at("s.jsonl");
     let mut session = options().create(&file, "/project").unwrap();
@@ -145,7 +145,7 @@ fn an_empty_file_gets_its_header_at_once_and_keeps_its_id() {
 }
 
 #[test]
-fn a_file_that_may_only_be_read_says_so_when_it_is_opened() {
+fn a_read_only_file_is_reported_when_it_is_opened() {
     let whole = session_text("u1 user one\n a2<u1 assistant two");
     // Whole, without its line feed, torn.
     for end in [0, 1, 30] {

@@ -1,4 +1,4 @@
-//! Contexts equal those of the real program, for every recorded file and position.
+//! Contexts equal those of pi, for every recorded file and position.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use session_tree::{Context, Message, Session, convert_to_llm};
 use crate::support::recorded::{Recorded, named, recorded};
 use testkit::canonical::{canonical, canonical_text};
 
-/// Where we differ on purpose: file, parts of the answer, reason.
+/// Intended differences: file, parts of the answer, reason.
 const DIFFERENT: &[(&str, &[&str], &str)] = &[
     (
         "bad-timestamps",
@@ -45,7 +45,7 @@ fn messages_for_the_model_equal_those_of_pi() {
     });
 }
 
-/// Compares one part of all answers. A difference that is not expected fails, and so does one that is gone.
+/// Compares one part of all answers. Fails on an unexpected difference and on a missing expected one.
 fn assert_equal_answers(part: &str, ours: impl Fn(&Context) -> String) {
     let mut wrong = String::new();
     let mut compared = 0;

@@ -1,4 +1,4 @@
-//! Forks, compared with what the real program wrote for the same files.
+//! Forks, compared with those of pi for the same files.
 
 use session_tree::json::Doc;
 use session_tree::{Destination, EntryId, Extract, Kind, NewHeader, Options, Session, Timestamp};
@@ -6,7 +6,7 @@ use session_tree::{Destination, EntryId, Extract, Kind, NewHeader, Options, Sess
 use crate::support::recorded::{Recorded, recorded};
 use testkit::canonical::canonical;
 
-/// Where we differ on purpose, and why.
+/// Intended differences and their reasons.
 const DIFFERENT: &[(&str, &str)] = &[
     ("bad-timestamps", "a label whose time cannot be read has the time of the entry before it"),
     ("labels-set-and-cleared", "a label of blanks is none"),
@@ -51,7 +51,7 @@ fn a_fork_without_conversation_is_held_back_as_pi_holds_it_back() {
     assert!(count > 0, "some recorded files have no conversation");
 }
 
-/// The lines that pi wrote, in one spelling; `None` if it wrote none.
+/// Returns the lines that pi wrote, normalised; `None` if it wrote none.
 fn theirs(file: &Recorded) -> Option<Vec<String>> {
     let fork = file.answer.root().get("fork")?;
     let lines: Vec<String> = fork.items().map(canonical).collect();
@@ -62,7 +62,7 @@ fn leaf(file: &Recorded) -> Option<String> {
     file.answer.root().get("leaf")?.as_str().map(Into::into)
 }
 
-/// The lines that we write, in the same spelling and with the same names for what is new in every run.
+/// Returns the lines of our fork, normalised, with fixed names for new values.
 fn ours(file: &Recorded) -> Vec<String> {
     let source = Session::from_bytes(file.bytes.clone()).unwrap();
     let leaf = leaf(file).and_then(|id| crate::support::recorded::named(&source, &id));
@@ -82,7 +82,7 @@ fn ours(file: &Recorded) -> Vec<String> {
     lines.map(|line| canonical(Doc::parse(line).unwrap().root())).collect()
 }
 
-/// The ids of the label entries at the end.
+/// Returns the ids of the label entries at the end.
 fn plan_label_ids(out: &[u8], entries: usize) -> Vec<EntryId> {
     let lines = out.split(|byte| *byte == b'\n').skip(1 + entries).filter(|line| !line.is_empty());
     let id = |line| EntryId::from(&*Doc::parse(line).unwrap().root().get("id").unwrap().as_str().unwrap());

@@ -1,4 +1,4 @@
-//! Rows of a list equal those of the real program, for every recorded file.
+//! Rows of a list equal those of pi, for every recorded file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use session_tree::{Catalog, SessionSummary, Timestamp};
 
 use crate::support::recorded::recorded;
 
-/// Where we differ on purpose: file, fields, reason. `hidden`: pi leaves the file out, we list it.
+/// Intended differences: file, fields, reason. `hidden`: pi omits the file, we list it.
 const DIFFERENT: &[(&str, &[&str], &str)] = &[
     ("byte-order-mark", &["hidden"], "a byte order mark before the header is ignored"),
     (
@@ -25,7 +25,7 @@ const DIFFERENT: &[(&str, &[&str], &str)] = &[
     ("v1-linear", &["parentSessionPath"], "`branchedFrom` is the old name of the parent"),
 ];
 
-/// The time that the recorded files had when the real program was asked.
+/// The modification time of the recorded files when pi listed them.
 const CHANGED: &str = "2001-02-03T04:05:06.000Z";
 
 #[test]
@@ -58,7 +58,7 @@ fn rows_of_a_list_equal_those_of_pi() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The fields of a row with their values, in a fixed order; none for what is absent.
+/// The fields of a row in a fixed order; `None` for absent ones.
 type Fields = Vec<(&'static str, Option<String>)>;
 
 fn differences(ours: Option<&Fields>, theirs: Option<&Fields>) -> Vec<&'static str> {

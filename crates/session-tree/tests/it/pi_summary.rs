@@ -1,4 +1,4 @@
-//! Token estimates, transcripts and branch summaries equal those of the real program, for every recorded file.
+//! Token estimates, transcripts and branch summaries equal those of pi, for every recorded file.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use session_tree::{
 
 use crate::support::recorded::{Position, Recorded, named, recorded};
 
-/// Where we differ on purpose: file, parts of the answer, reason.
+/// Intended differences: file, parts of the answer, reason.
 const DIFFERENT: &[(&str, &[&str], &str)] = &[
     ("abandoned-files", &["files"], "lists of compactions and calls inside tools count; pi forgets them"),
     (
@@ -33,7 +33,7 @@ const DIFFERENT: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// A branch summary without limits that goes through compactions, as the real program was asked.
+/// The settings of the recorded answers: no limits, and summaries reach beyond compactions.
 const EVERYTHING: BranchSummarySettings = BranchSummarySettings {
     reserve_tokens: 0,
     context_window: None,
@@ -95,16 +95,16 @@ fn files_of_branch_summaries_equal_those_of_pi() {
     });
 }
 
-/// One recorded answer and what it was asked about.
-struct Asked<'a> {
+/// A recorded answer and the position it belongs to.
+struct RecordedAnswer<'a> {
     session: &'a Session,
-    /// The entry that the real program took for the leaf when it opened the file.
+    /// The leaf of pi after it opened the file.
     leaf: Option<Node>,
     position: Option<Node>,
     answer: ValueRef<'a>,
 }
 
-impl Asked<'_> {
+impl RecordedAnswer<'_> {
     fn plan(&self) -> BranchSummaryPlan {
         let position = |node| self.session.position_of(node).unwrap();
         self.session.plan_branch_summary(position(self.leaf), position(self.position), &EVERYTHING).unwrap()
@@ -115,8 +115,8 @@ impl Asked<'_> {
     }
 }
 
-/// Compares one part of all answers. A difference that is not expected fails, and so does one that is gone.
-fn assert_equal_answers(part: &str, both: impl Fn(&Asked<'_>) -> Option<(String, String)>) {
+/// Compares one part of all answers. Fails on an unexpected difference and on a missing expected one.
+fn assert_equal_answers(part: &str, both: impl Fn(&RecordedAnswer<'_>) -> Option<(String, String)>) {
     let mut wrong = String::new();
     let mut compared = 0;
     for file in recorded().iter().filter(|file| file.is_session()) {
@@ -132,7 +132,7 @@ fn assert_equal_answers(part: &str, both: impl Fn(&Asked<'_>) -> Option<(String,
 
 fn differences(
     file: &Recorded,
-    both: &impl Fn(&Asked<'_>) -> Option<(String, String)>,
+    both: &impl Fn(&RecordedAnswer<'_>) -> Option<(String, String)>,
     compared: &mut usize,
 ) -> Vec<String> {
     let session = Session::from_bytes(file.bytes.clone()).unwrap();
@@ -140,7 +140,7 @@ fn differences(
     let leaf = find(file.answer.root().get("leaf").and_then(ValueRef::as_str).as_deref());
     let mut differences = Vec::new();
     for Position { leaf: position, answer, .. } in file.positions() {
-        let asked = Asked { session: &session, leaf, position: find(position.as_deref()), answer };
+        let asked = RecordedAnswer { session: &session, leaf, position: find(position.as_deref()), answer };
         let Some((ours, theirs)) = both(&asked) else { continue };
         *compared += 1;
         if ours != theirs {

@@ -1,4 +1,4 @@
-//! Trees, paths, leaves, labels and names equal those of the real program, for every recorded file.
+//! Trees, paths, leaves, labels and names equal those of pi, for every recorded file.
 
 mod ours;
 
@@ -9,7 +9,7 @@ use session_tree::Session;
 use crate::support::recorded::{Recorded, named, recorded};
 use ours::{Names, PARTS, theirs};
 
-/// Where we differ on purpose: file, parts of the answer, reason.
+/// Intended differences: file, parts of the answer, reason.
 const DIFFERENT: &[(&str, &[&str], &str)] = &[
     (
         "bad-timestamps",
@@ -54,7 +54,7 @@ const DIFFERENT: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// What pi refuses and we read.
+/// Files that pi refuses and we read.
 const READ_BY_US: &[(&str, &str)] = &[
     ("byte-order-mark", "a byte order mark before the header is ignored"),
     ("title-slot-first", "oh-my-pi writes a title before the header"),
@@ -82,7 +82,7 @@ fn trees_paths_labels_and_names_equal_those_of_pi() {
 }
 
 #[test]
-fn what_pi_refuses_is_refused_unless_it_is_known_to_be_a_session() {
+fn files_that_pi_refuses_are_refused_unless_they_are_known_sessions() {
     let mut count = 0;
     for file in recorded().iter().filter(|file| file.answer.root().get("openError").is_some()) {
         let is_read = READ_BY_US.iter().any(|(name, _)| *name == file.name);
@@ -92,7 +92,7 @@ fn what_pi_refuses_is_refused_unless_it_is_known_to_be_a_session() {
     assert!(count > READ_BY_US.len(), "only {count} files are refused");
 }
 
-/// The parts that differ, in the order of the answer, the paths last.
+/// Returns the differing parts in the order of the answer, paths last.
 fn differences(file: &Recorded, compared: &mut usize) -> Vec<(&'static str, String)> {
     let session = Session::from_bytes(file.bytes.clone()).unwrap();
     let names = Names::of(&session);

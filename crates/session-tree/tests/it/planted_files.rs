@@ -1,4 +1,4 @@
-//! Names, links and files that somebody planted: nothing outside the chosen place is read as ours, changed or replaced.
+//! Planted names, links and files: nothing outside the chosen directory is read as a session, changed or replaced.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use testkit::drawing::session_text;
 
 use crate::support::live::{Folder, user};
 
-/// What somebody may have put where we want to write.
+/// Things that another program may have put at the target path.
 const PLANTED: [&str; 6] =
     ["file", "link to a file", "link to nothing", "link to a device", "directory", "pipe"];
 
@@ -27,7 +27,7 @@ fn plant(what: &str, at: &Path, outside: &Path) {
     }
 }
 
-/// Every name below a directory with what it is: a link with its target, a file with its bytes.
+/// Maps every name below a directory to its content: the target of a link, the bytes of a file.
 fn snapshot(dir: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     for path in fs::read_dir(dir).unwrap().map(|file| file.unwrap().path()) {
@@ -120,14 +120,14 @@ fn a_migration_goes_around_what_is_planted_under_its_names() {
 }
 
 #[test]
-fn what_is_no_session_is_refused_at_once() {
+fn a_file_that_is_no_session_is_refused_at_once() {
     for what in PLANTED {
         let trap = Trap::new();
         let path = trap.set(what, "s.jsonl");
         let before = snapshot(&trap.inside.at(""));
         assert!(Session::open(&path).is_err(), "{what}");
         assert!(Session::open_read_only(&path).is_err(), "{what}");
-        // Behind a link to nothing there may be a new session, until it is to be written.
+        // A link to a missing file may become a new session; writing it fails.
         let opened = Options::new().open_or_create(&path, "/w");
         assert!(opened.and_then(|mut session| session.append_message(&user("x"))).is_err(), "{what}");
         assert_eq!(snapshot(&trap.inside.at("")), before, "{what}: nothing is left, nothing is changed");
@@ -144,7 +144,7 @@ fn an_empty_file_behind_a_link_gets_no_header() {
     let error = Options::new().open_or_create(&link, "/w").unwrap_err();
     assert!(matches!(error, Error::Exists { .. }), "{error}");
     assert_eq!(fs::read(&empty).unwrap(), b"");
-    // A directory may well be a link: the file is then where the name says.
+    // A directory may be a link; the file is then in its target.
     let elsewhere = trap.inside.at("elsewhere");
     symlink(trap.outside.at(""), &elsewhere).unwrap();
     Options::new().open_or_create(elsewhere.join("empty"), "/w").unwrap();
@@ -186,7 +186,7 @@ fn a_file_that_is_swapped_while_it_is_written_to_never_gets_bytes_of_ours() {
     }
 }
 
-/// Names that want to leave their directory, hide, or mean something to a system.
+/// Returns names that try to leave their directory, to hide, or that are special to a system.
 fn hostile_names() -> Vec<String> {
     let parts = [
         "..",
@@ -236,7 +236,7 @@ fn no_session_id_leaves_its_directory() {
 const OLD: &str = "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/p\"}\n\
     {\"type\":\"message\",\"timestamp\":\"2025-01-01T00:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"old\"}}\n";
 
-/// The modes of everything below a directory, by name.
+/// Returns the modes of everything below a directory, by name.
 fn modes(dir: &Path) -> BTreeMap<String, u32> {
     let mut found = BTreeMap::new();
     for path in fs::read_dir(dir).unwrap().map(|file| file.unwrap().path()) {
@@ -266,10 +266,10 @@ fn files_that_a_migration_leaves_are_private_too() {
     assert_eq!(modes(&dir.at("")), private(&["s.jsonl", "s.jsonl.bak-v1"]));
 }
 
-/// Names the directory in which a child process works.
+/// The environment variable with the directory of the child process.
 const CHILD_DIR: &str = "SESSION_TREE_UMASK_DIR";
 
-/// What a child process does with the umask it was given; does nothing in a normal test run.
+/// The main function of a child process with another umask; does nothing in a normal test run.
 #[test]
 fn child_with_a_umask() {
     let Some(dir) = std::env::var_os(CHILD_DIR).map(PathBuf::from) else { return };

@@ -1,4 +1,4 @@
-//! Pops: where they go, what they leave behind, what they write.
+//! Pops: the new leaf, the abandoned entries and the written lines.
 
 use session_tree::{Error, NewBranchSummary, PopPlan, push_label};
 
@@ -15,7 +15,7 @@ fn summary(text: &str) -> NewBranchSummary {
     NewBranchSummary { summary: text.into(), ..NewBranchSummary::default() }
 }
 
-/// Labels the leaf as a push does.
+/// Labels the leaf like a push.
 fn push(live: &mut Live, name: &str) {
     let leaf = live.session.leaf_id().unwrap();
     live.session.append_label_change(leaf.as_str(), Some(&push_label(name))).unwrap();
@@ -80,7 +80,7 @@ fn pops_return_to_pushes_from_the_inside_out_and_then_turn_by_turn() {
     let next = live.session.plan_pop(None).unwrap();
     assert_eq!((next.push, next.navigation.editor_text.as_deref()), (None, Some("one")));
 
-    // Work that goes on after a return is not part of the push any more.
+    // Work after a return does not belong to the push.
     live.session.branch(back.summary_entry.unwrap().as_str()).unwrap();
     live.say("more work");
     assert_eq!(live.session.plan_pop(None).unwrap().push.as_deref(), Some("outer"));

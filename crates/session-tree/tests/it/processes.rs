@@ -1,9 +1,8 @@
 //! Several programs on one session: real processes, real files, real kills.
 //!
-//! The test binary starts itself again: `child_process_entry` is the `main` of a child, which obeys commands that
-//! it reads line by line (`child`). A test starts children, tells them what to do and looks at what they answer
-//! and at what is in the file afterwards (`fleet`, `view`). A test process itself never takes a lock, so it can
-//! always notice that a minute is over.
+//! The test binary starts itself again: `child_process_entry` is the `main` of a child, which reads commands line by
+//! line (`child`). A test starts children, sends commands and checks their answers and the file (`fleet`, `view`). The
+//! test process itself never takes a lock, so its time limit always works.
 
 mod child;
 mod creating;
@@ -12,14 +11,14 @@ mod killing;
 mod reading;
 mod view;
 
-// Elsewhere a lock also stops those who do not ask for it, and an open file keeps its name.
+// Elsewhere a lock also blocks programs that do not lock, and an open file cannot be renamed.
 mod migrating;
 mod sharing;
 
-/// What a child process runs; does nothing in a normal test run.
+/// The main function of a child process; does nothing in a normal test run.
 #[test]
 fn child_process_entry() {
     if let Ok(name) = std::env::var(fleet::CHILD) {
-        child::Child::new(name).obey();
+        child::Child::new(name).run();
     }
 }

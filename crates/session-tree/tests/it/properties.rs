@@ -1,4 +1,4 @@
-//! Properties of all files and all sequences of appends, tried on drawn ones.
+//! Properties of all files and all sequences of appends, tested with random ones.
 
 use std::sync::Arc;
 
@@ -29,16 +29,16 @@ fn on(fs: &SimFs) -> Options {
     options().file_system(Arc::new(fs.clone()))
 }
 
-/// A whole, odd or damaged file of any version.
+/// Generates a whole, odd or damaged file of any version.
 fn any_file() -> impl Strategy<Value = Vec<u8>> {
     (0..4_u64, 0..100_000_u64).prop_map(|(seed, index)| mangle::file(seed, index).bytes)
 }
 
-/// An entry: its id, its parent, its time and its line, unprintable bytes escaped.
+/// An entry: id, parent, time and line, with unprintable bytes escaped.
 type Shown = (EntryId, Option<EntryId>, Timestamp, String);
 
-/// All that a session shows of the entries that can be read. Whether a damaged line shows too depends on whether
-/// opening had to look into it.
+/// Returns the readable entries of a session. Damaged lines are omitted, because they show only if opening had to
+/// decode them.
 fn shown(session: &Session) -> Vec<Shown> {
     let entries = session.entries().map(Result::unwrap).filter(|entry| !entry.is_placeholder());
     entries
@@ -58,7 +58,7 @@ fn labels(session: &Session) -> Vec<(EntryId, String, Timestamp)> {
     labels.map(|(node, label)| (session.tree().id(node), label.text.to_string(), label.set_at)).collect()
 }
 
-/// The lines of a text, without their line feeds; what follows the last line feed is a line if it is not empty.
+/// Returns the lines of a text without line feeds. A rest after the last line feed is a line too.
 fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     if lines.last().is_some_and(|line| line.is_empty()) {
@@ -67,7 +67,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Tells whether a line describes the file rather than an entry, so that a copy has its own.
+/// Returns true if a line describes the file rather than an entry, so that a copy has its own.
 fn is_about_the_file(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let doc = Doc::parse(line.trim_ascii());
@@ -193,7 +193,7 @@ fn an_old_file_cut_in_an_entry_that_others_stand_on_takes_an_append() {
     append_after_cut(text.as_bytes(), text.len()).unwrap();
 }
 
-/// Cuts a file, opens it, appends, and looks whether all that was whole is still there.
+/// Cuts a file, opens it, appends, and checks that all complete lines are still there.
 fn append_after_cut(bytes: &[u8], cut: usize) -> Result<(), TestCaseError> {
     let left = &bytes[..cut];
     let fs = disk(left);
@@ -242,7 +242,7 @@ fn is_header(line: &[u8]) -> bool {
     })
 }
 
-/// One thing that is done to a session; places are picked among the entries there are.
+/// A step on a session; positions are chosen among the existing entries.
 #[derive(Debug, Clone)]
 enum Step {
     Prompt(String),

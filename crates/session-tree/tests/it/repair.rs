@@ -1,4 +1,4 @@
-//! Repair: heals by appending, can be taken back, and leaves every original byte where it was.
+//! Repair: works by appending, can be undone, and keeps every original byte.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use testkit::sim_fs::{Fault, SimFs};
 use crate::support::drawn;
 use crate::support::live::Folder;
 
-/// Twenty messages, one below the other, as pi numbers them.
+/// Returns twenty messages in a chain, numbered like pi does.
 fn twenty() -> Vec<Vec<u8>> {
     let mut drawing = String::from("000000aa user message 0\n");
     for at in 1..20 {
@@ -36,12 +36,12 @@ fn repair(path: &Path) -> Repaired {
     session.apply_repair(&plan).unwrap()
 }
 
-/// How many messages a model would get.
+/// Returns the number of messages in the context.
 fn context(path: &Path) -> usize {
     Session::open_read_only(path).unwrap().context().unwrap().items.len()
 }
 
-/// What is left of the tree of a program that skips bad lines and goes on from the last line.
+/// Returns the context length of a program that skips bad lines and continues from the last line.
 fn context_elsewhere(path: &Path) -> usize {
     let text = fs::read(path).unwrap();
     let is_json = |line: &&[u8]| session_tree::json::validate(line).is_ok();
@@ -93,7 +93,7 @@ fn repairing_twice_appends_once() {
     let again = session.plan_repair(&session.check().unwrap());
     assert_eq!(session.apply_repair(&again).unwrap(), Repaired::default());
     assert_eq!(fs::read(&path).unwrap(), once);
-    // A plan that is out of date finds its work done.
+    // An outdated plan finds its work done.
     let late = session.apply_repair(&plan).unwrap();
     assert_eq!(late, Repaired::default());
     assert_eq!(fs::read(&path).unwrap(), once);
@@ -143,7 +143,7 @@ fn a_line_whose_id_is_lost_is_replaced_where_it_stood() {
 fn entries_that_a_fork_orphaned_are_attached_to_the_entry_before_them() {
     let dir = Folder::new();
     let mut lines = twenty();
-    // An old fork left a label out and did not mend the link across it.
+    // An old fork left out a label and did not fix the link across it.
     lines.remove(10);
     let path = dir.put("s.jsonl", joined(&lines));
     assert_eq!((context(&path), context_elsewhere(&path)), (10, 10));
@@ -182,7 +182,7 @@ fn a_last_line_that_was_fused_becomes_the_leaf_again() {
 }
 
 #[test]
-fn what_stands_behind_zero_bytes_comes_back() {
+fn entries_after_zero_bytes_are_recovered() {
     let dir = Folder::new();
     let mut lines = twenty();
     lines[20] = [vec![0; 600], lines[20].clone()].concat();
@@ -268,7 +268,7 @@ fn a_repair_whose_undoing_fails_half_way_can_still_be_undone() {
     assert!(runs >= 10, "only {runs} runs met their fault");
 }
 
-/// What a session shows: the ids of its path, its leaf, the texts a model would get.
+/// Returns the ids of the path, the leaf, and the texts of the context.
 fn view(session: &Session) -> (Vec<String>, Option<String>, Vec<String>) {
     let tree = session.tree();
     let id = |node| tree.id(node).to_string();
@@ -278,7 +278,7 @@ fn view(session: &Session) -> (Vec<String>, Option<String>, Vec<String>) {
     (path, session.leaf().map(id), texts)
 }
 
-/// Repairs in rounds; returns the records.
+/// Repairs repeatedly and returns the records.
 fn heal(session: &mut Session) -> Vec<String> {
     let plan = session.plan_repair(&session.check().unwrap());
     let done = session.repair(plan).unwrap();
@@ -286,7 +286,7 @@ fn heal(session: &mut Session) -> Vec<String> {
     done.records.iter().map(ToString::to_string).collect()
 }
 
-/// Takes repairs back, the last one first.
+/// Undoes repairs, the last one first.
 fn undo_all(session: &mut Session, records: &[String]) {
     for record in records.iter().rev() {
         session.undo_repair(record).unwrap();
@@ -414,7 +414,7 @@ fn a_file_whose_header_lost_one_byte_is_salvaged_with_everything_in_it() {
 }
 
 #[test]
-fn a_salvaged_header_keeps_what_the_old_one_still_tells() {
+fn a_salvaged_header_keeps_the_readable_fields() {
     let dir = Folder::new();
     let mut lines = twenty();
     lines[0] =
@@ -481,7 +481,7 @@ fn a_file_that_never_was_a_session_is_not_salvaged() {
 }
 
 #[derive(Debug, Clone)]
-enum Wound {
+enum Damage {
     Flip(usize, u8),
     Cut(usize, usize),
     Insert(usize, Vec<u8>),
@@ -489,30 +489,30 @@ enum Wound {
     Copy(usize, usize, usize),
 }
 
-fn wound() -> impl Strategy<Value = Wound> {
+fn damage() -> impl Strategy<Value = Damage> {
     let at = 0_usize..4000;
     prop_oneof![
-        (at.clone(), any::<u8>()).prop_map(|(at, byte)| Wound::Flip(at, byte)),
-        (at.clone(), 1_usize..300).prop_map(|(at, len)| Wound::Cut(at, len)),
+        (at.clone(), any::<u8>()).prop_map(|(at, byte)| Damage::Flip(at, byte)),
+        (at.clone(), 1_usize..300).prop_map(|(at, len)| Damage::Cut(at, len)),
         (at.clone(), proptest::collection::vec(any::<u8>(), 1..40))
-            .prop_map(|(at, bytes)| Wound::Insert(at, bytes)),
-        (at.clone(), 1_usize..700).prop_map(|(at, len)| Wound::Insert(at, vec![0; len])),
-        at.clone().prop_map(Wound::Truncate),
-        (at.clone(), 1_usize..500, at).prop_map(|(from, len, to)| Wound::Copy(from, len, to)),
+            .prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
+        (at.clone(), 1_usize..700).prop_map(|(at, len)| Damage::Insert(at, vec![0; len])),
+        at.clone().prop_map(Damage::Truncate),
+        (at.clone(), 1_usize..500, at).prop_map(|(from, len, to)| Damage::Copy(from, len, to)),
     ]
 }
 
-impl Wound {
-    fn strike(&self, bytes: &mut Vec<u8>) {
+impl Damage {
+    fn apply(&self, bytes: &mut Vec<u8>) {
         let len = bytes.len();
         let place = |at: usize| if len == 0 { 0 } else { at % len };
         match self {
-            Wound::Flip(at, byte) if len > 0 => bytes[place(*at)] ^= byte,
-            Wound::Flip(..) => {}
-            Wound::Cut(at, count) => drop(bytes.drain(place(*at)..(place(*at) + count).min(len))),
-            Wound::Insert(at, new) => drop(bytes.splice(place(*at)..place(*at), new.iter().copied())),
-            Wound::Truncate(at) => bytes.truncate(place(*at)),
-            Wound::Copy(from, count, to) => {
+            Damage::Flip(at, byte) if len > 0 => bytes[place(*at)] ^= byte,
+            Damage::Flip(..) => {}
+            Damage::Cut(at, count) => drop(bytes.drain(place(*at)..(place(*at) + count).min(len))),
+            Damage::Insert(at, new) => drop(bytes.splice(place(*at)..place(*at), new.iter().copied())),
+            Damage::Truncate(at) => bytes.truncate(place(*at)),
+            Damage::Copy(from, count, to) => {
                 let part = bytes[place(*from)..(place(*from) + count).min(len)].to_vec();
                 drop(bytes.splice(place(*to)..place(*to), part));
             }
@@ -524,13 +524,13 @@ proptest! {
     #![proptest_config(drawn(250))]
 
     #[test]
-    fn any_wound_can_be_checked_and_repaired_and_the_next_append_is_kept(
-        wounds in proptest::collection::vec(wound(), 1..4),
+    fn any_damage_can_be_checked_and_repaired_and_the_next_append_is_kept(
+        wounds in proptest::collection::vec(damage(), 1..4),
     ) {
         let dir = Folder::new();
         let mut bytes = joined(&twenty());
-        for wound in &wounds {
-            wound.strike(&mut bytes);
+        for damage in &wounds {
+            damage.apply(&mut bytes);
         }
         let path = dir.put("s.jsonl", &bytes);
         let opened = Session::open(&path);
@@ -560,8 +560,8 @@ proptest! {
             prop_assert!(session.tree().node(id.as_str()).is_some(), "{id} is gone");
         }
         prop_assert!(session.context().unwrap().items.len() >= messages);
-        // Once is enough, but for circles and for lines that took each other's names: what comes back first tells
-        // where the rest belongs.
+        // One pass is enough, except for circles and for lines that replaced each other: the first recovered entries
+        // determine where the rest belongs.
         let next = session.plan_repair(&session.check().unwrap());
         let rest = session.repair(next).unwrap();
         prop_assert!(rest.remaining.is_empty(), "{:?} after {:?}", rest, plan);
@@ -577,13 +577,13 @@ proptest! {
     }
 
     #[test]
-    fn a_repair_of_any_wound_can_be_taken_back_and_made_again(
-        wounds in proptest::collection::vec(wound(), 1..4),
+    fn a_repair_of_any_damage_can_be_taken_back_and_made_again(
+        wounds in proptest::collection::vec(damage(), 1..4),
     ) {
         let dir = Folder::new();
         let mut bytes = joined(&twenty());
-        for wound in &wounds {
-            wound.strike(&mut bytes);
+        for damage in &wounds {
+            damage.apply(&mut bytes);
         }
         let path = dir.put("s.jsonl", &bytes);
         let Ok(mut session) = Session::open(&path) else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! A file that somebody replaced by another one of the same session: what was known of the old one is found again by
-//! its id, or is gone.
+//! A file replaced by another one of the same session: entries of the old file are found again by id, or are gone.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +26,7 @@ fn six(dir: &Folder) -> (std::path::PathBuf, Session) {
     (path, session)
 }
 
-/// Takes lines out of a file as an editor does that renames.
+/// Removes lines from a file like an editor that renames.
 fn without(path: &Path, ids: &[&str]) {
     let text = fs::read_to_string(path).unwrap();
     let is_kept = |line: &&str| !ids.iter().any(|id| line.contains(&format!("\"id\":\"{id}\"")));
@@ -42,7 +41,7 @@ fn ids(entries: &[Entry]) -> Vec<String> {
 }
 
 #[test]
-fn entries_that_nobody_was_told_of_are_told_after_the_file_got_shorter() {
+fn unreported_entries_are_reported_after_the_file_got_shorter() {
     let dir = Folder::new();
     let (path, mut session) = six(&dir);
     let theirs = options().open(&path).unwrap().append_message(&user("theirs")).unwrap();
@@ -54,7 +53,7 @@ fn entries_that_nobody_was_told_of_are_told_after_the_file_got_shorter() {
 }
 
 #[test]
-fn entries_of_a_file_that_took_the_place_of_ours_are_told() {
+fn entries_of_a_replacing_file_are_reported() {
     let dir = Folder::new();
     let (path, mut session) = six(&dir);
     without(&path, &["u1"]);
@@ -64,7 +63,7 @@ fn entries_of_a_file_that_took_the_place_of_ours_are_told() {
 }
 
 #[test]
-fn a_plan_goes_to_the_entry_it_named_wherever_that_stands_now() {
+fn a_plan_finds_its_entry_by_id_after_a_replacement() {
     let dir = Folder::new();
     let (path, mut session) = six(&dir);
     let plan = session.plan_navigation("u5").unwrap();
@@ -89,7 +88,7 @@ fn a_plan_to_an_entry_that_is_gone_is_refused() {
     assert_eq!(session.leaf_id(), before);
 }
 
-/// The row of the old leaf holds another entry after the file was replaced.
+/// After the replacement the row of the old leaf holds another entry.
 #[test]
 fn a_pick_or_a_merge_that_was_planned_before_the_file_was_replaced_is_refused() {
     let dir = Folder::new();
@@ -115,7 +114,7 @@ fn a_pick_or_a_merge_that_was_planned_before_the_file_was_replaced_is_refused() 
 }
 
 #[test]
-fn what_was_odd_in_the_old_file_is_told_of_the_new_one_only() {
+fn diagnostics_are_those_of_the_new_file() {
     let dir = Folder::new();
     let damaged = String::from_utf8(session_text(SIX)).unwrap().replace("\"one\"", "\"o\\qe\"");
     let path = dir.put("s.jsonl", damaged);
@@ -128,7 +127,7 @@ fn what_was_odd_in_the_old_file_is_told_of_the_new_one_only() {
 }
 
 #[test]
-fn entries_that_could_not_be_read_are_told_the_next_time() {
+fn unreadable_entries_are_reported_the_next_time() {
     let line = "{\"type\":\"custom\",\"id\":\"new\",\"parentId\":\"a6\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"customType\":\"x\"}\n";
     let mut runs = 0;
     for call in 1.. {

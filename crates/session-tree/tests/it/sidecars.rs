@@ -1,4 +1,4 @@
-//! Sidecars: a session that is opened from one is the session that its file holds, whatever happened to the file since.
+//! Sidecars: a session opened from one equals its file, whatever happened to the file since.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use testkit::mangle;
 
 use crate::support::live::Folder;
 
-/// Enough entries, after the header, to make a file worth a sidecar.
+/// Adds entries after the header until the file is large enough for a sidecar.
 fn padded(bytes: &[u8]) -> Vec<u8> {
     let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
     let (header, rest) = bytes.split_at(end);
@@ -26,7 +26,7 @@ fn padded(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Everything in which two readings of a file could differ.
+/// Formats everything in which two readings of a file could differ.
 fn seen(session: session_tree::Result<Session>) -> String {
     let session = match session {
         Ok(session) => session,
@@ -62,7 +62,7 @@ fn seen(session: session_tree::Result<Session>) -> String {
     )
 }
 
-/// Compares a reading with a sidecar with one without.
+/// Compares opening with and without a sidecar.
 #[track_caller]
 fn assert_agreement(path: &Path, cache: &Path, what: &str) {
     let plain = seen(Options::new().open_read_only(path));
@@ -82,7 +82,7 @@ fn files_that_were_edited_in_place_and_grew_are_read_as_they_are() {
         assert_agreement(&path, &cache, &name);
         assert_agreement(&path, &cache, &format!("{name}, opened again"));
 
-        // The last digit of an id in the middle changes: same length, other links.
+        // Changes the last digit of an id in the middle: same length, other links.
         let edited = fs::OpenOptions::new().write(true).open(&path).unwrap();
         let at = bytes.windows(8).position(|window| window == b"ffff0005").unwrap();
         edited.write_all_at(b"ffff0fff", at as u64).unwrap();

@@ -1,4 +1,4 @@
-//! Plans fit one session in one state: applied elsewhere, or too late, they fail and change nothing.
+//! Plans belong to one session in one state: applied elsewhere, or too late, they fail and change nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const TREE: &str = "
     a6<u5 assistant six
 ";
 
-/// A session and its twin: a copy of the same bytes in another file, with the same ids.
+/// A session and a copy of its bytes in another file, with the same ids.
 struct Pair {
     dir: Folder,
     path: PathBuf,
@@ -41,7 +41,7 @@ fn pair() -> Pair {
 }
 
 impl Pair {
-    /// Applies a plan to the twin, which must refuse it and stay as it is.
+    /// Applies a plan to the copy, which must refuse it and stay unchanged.
     fn refused<T: std::fmt::Debug>(&mut self, apply: impl FnOnce(&mut Session) -> Result<T, Error>) {
         let before = (self.twin.leaf_id(), fs::read(self.dir.at("t.jsonl")).unwrap());
         assert_stale(&apply(&mut self.twin));
@@ -57,7 +57,7 @@ fn summary() -> NewBranchSummary {
     NewBranchSummary { summary: "Tried three.".into(), ..NewBranchSummary::default() }
 }
 
-/// Replaces the file by one without the first entry, and lets the session notice.
+/// Replaces the file by one without the first entry, and lets the session detect it.
 fn replace(path: &Path, session: &mut Session) {
     let text = fs::read_to_string(path).unwrap();
     let kept: String =

@@ -1,4 +1,4 @@
-//! Writing: what an append leaves in the file, and what it does when the file is not what it was.
+//! Writing: the lines that an append writes, and its behaviour when the file has changed.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use session_tree::{Draft, Error, LONGEST_LINE, Loss, Node, Options, Position, STUB, Session, SyncPolicy};
+use session_tree::{
+    Draft, Error, FileLoss, LONGEST_LINE, Node, Options, Position, STUB, Session, SyncPolicy,
+};
 use testkit::sim_fs::{Fault, SimFs};
 
 use crate::support::live::{Folder, lines, path as path_to, shape, user};
@@ -30,7 +32,7 @@ fn new_files_and_directories_are_private() {
 }
 
 #[test]
-fn who_did_not_move_leaves_no_marker() {
+fn a_leaf_that_did_not_move_writes_no_marker() {
     let dir = Folder::new();
     let path = dir.at("s.jsonl");
     let mut idle = with_two_messages(&path);
@@ -69,7 +71,9 @@ fn a_deleted_file_is_saved_under_another_name() {
     let mut session = with_two_messages(&path);
     fs::remove_file(&path).unwrap();
     let error = session.append_message(&user("three")).unwrap_err();
-    let Error::Replaced { what: Loss::Deleted, rescue: Some(rescue), .. } = error else { panic!("{error}") };
+    let Error::Replaced { what: FileLoss::Deleted, rescue: Some(rescue), .. } = error else {
+        panic!("{error}")
+    };
     assert!(!path.exists());
     assert_eq!(Session::open(rescue).unwrap().branch_path(Position::Leaf).len(), 3);
     assert!(matches!(session.append_message(&user("four")), Err(Error::ReadOnly { .. })));
@@ -97,11 +101,11 @@ fn a_file_that_was_cut_short_is_not_written_to() {
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len - 10).unwrap();
     let before = fs::read(&path).unwrap();
     let error = session.append_message(&user("three")).unwrap_err();
-    assert!(matches!(error, Error::Replaced { what: Loss::Truncated, rescue: Some(_), .. }), "{error}");
+    assert!(matches!(error, Error::Replaced { what: FileLoss::Truncated, rescue: Some(_), .. }), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// The entries of a rescue file: how many are readable and how many are stubs.
+/// Returns the session of a rescue file, and the number of readable entries and stubs.
 fn rescued(error: &Error) -> (Session, u64, usize) {
     let Error::Replaced { rescue: Some(rescue), missing, .. } = error else { panic!("{error}") };
     let session = Session::open(rescue).unwrap();
@@ -231,7 +235,7 @@ fn a_field_of_the_envelope_cannot_be_set_by_a_draft() {
 }
 
 #[test]
-fn a_foreign_line_with_the_id_of_our_leaf_takes_its_place() {
+fn a_line_of_another_writer_with_the_id_of_the_leaf_replaces_it() {
     let dir = Folder::new();
     let path = dir.at("s.jsonl");
     for looks_first in [true, false] {
@@ -278,7 +282,7 @@ fn a_marker_whose_target_is_cut_leads_to_the_entry_above_it() {
     }
 }
 
-/// A session that has seen half a line of another writer, and how long the file was before it.
+/// Creates a session that has seen half a line of another writer. Returns the file length before it.
 fn with_half_a_line(path: &Path) -> (Session, u64) {
     let mut session = with_two_messages(path);
     let len = fs::metadata(path).unwrap().len();
@@ -363,7 +367,7 @@ fn a_file_replaced_by_another_session_is_left_alone() {
     fs::rename(&other, &path).unwrap();
     let before = fs::read(&path).unwrap();
     let error = session.append_message(&user("three")).unwrap_err();
-    assert!(matches!(error, Error::Replaced { what: Loss::Replaced, rescue: Some(_), .. }), "{error}");
+    assert!(matches!(error, Error::Replaced { what: FileLoss::Replaced, rescue: Some(_), .. }), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
@@ -387,7 +391,7 @@ fn the_leaf_marker_keeps_the_position_and_is_written_only_when_needed() {
 }
 
 #[test]
-fn version_one_is_written_anew_by_the_first_append_and_the_original_is_kept() {
+fn version_one_is_migrated_by_the_first_append_and_the_original_is_kept() {
     let dir = Folder::new();
     let path = dir.at("old.jsonl");
     let old = concat!(
@@ -444,7 +448,7 @@ fn a_lock_that_is_not_released_ends_an_append_that_writes_nothing() {
     let path = dir.at("s.jsonl");
     drop(with_two_messages(&path));
     let before = fs::read(&path).unwrap();
-    // Reading a file is enough to lock it.
+    // Opening a file for reading is enough to lock it.
     let holder = fs::File::open(&path).unwrap();
     holder.lock().unwrap();
     let mut session = Options::new().lock_wait(Duration::from_millis(30)).open(&path).unwrap();
@@ -472,7 +476,7 @@ fn the_application_is_notified_while_a_lock_is_waited_for() {
     let (send, receive) = std::sync::mpsc::channel();
     let options = Options::new().on_lock_wait(move |_| send.send(()).unwrap());
     let mut session = options.open(&path).unwrap();
-    // The lock is released when the notice comes; without one, the append fails after its limit.
+    // The notice releases the lock; without it, the append fails at its limit.
     let waiting = std::thread::spawn(move || {
         receive.recv().unwrap();
         drop(holder);

@@ -49,7 +49,7 @@ fn faults() -> Vec<Fault> {
 
 /// One run: where it starts, what is done, and what fails when.
 #[derive(Debug, Clone, Copy)]
-pub struct Trial {
+pub struct FaultCase {
     start: Start,
     policy: SyncPolicy,
     operation: Step,
@@ -77,7 +77,7 @@ pub fn found(fs: &SimFs) -> Option<Vec<String>> {
     Some(shown(&session.unwrap_or_else(|error| panic!("{error}: {fs:#?}"))).0)
 }
 
-impl Trial {
+impl FaultCase {
     /// Every operation from every start with every fault, each of whose calls is yet to fail.
     pub fn all(seen: Seen) -> impl Iterator<Item = Self> {
         let starts = STARTS.into_iter().flat_map(|start| POLICIES.map(|policy| (start, policy)));

@@ -150,7 +150,7 @@ impl Mix {
 }
 
 /// A session while it is drawn.
-pub(super) struct Sketch {
+pub(super) struct SessionGenerator {
     mix: Mix,
     /// Ids of all entries, drawn in advance so that an entry can name a later one.
     ids: Vec<String>,
@@ -160,7 +160,7 @@ pub(super) struct Sketch {
     objects: Vec<Object>,
 }
 
-impl Sketch {
+impl SessionGenerator {
     /// Draws the size of the session and the ids of its entries.
     pub(super) fn new(draw: &mut Draw, mix: Mix) -> Self {
         let count = if draw.chance(60) { draw.between(2, 12) } else { draw.between(13, 60) };

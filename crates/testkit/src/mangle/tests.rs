@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Class, Mangled, class_of, file, files};
+use super::{Class, GeneratedFile, class_of, file, files};
 
 fn parsed(bytes: &[u8]) -> Vec<Value> {
     bytes
@@ -14,7 +14,7 @@ fn parsed(bytes: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-fn first_of(class: Class) -> Vec<Mangled> {
+fn first_of(class: Class) -> Vec<GeneratedFile> {
     (0..2000).filter(|&index| class_of(index) == class).map(|index| file(7, index)).collect()
 }
 

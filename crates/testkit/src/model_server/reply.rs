@@ -41,7 +41,7 @@ pub struct Reply {
     pub(super) headers: Vec<(String, String)>,
     pub(super) content: Content,
     pub(super) ending: Ending,
-    pub(super) pace: Pace,
+    pub(super) pace: SendOptions,
 }
 
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ pub(super) enum Ending {
 
 /// How bytes are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Pace {
+pub(super) struct SendOptions {
     pub crlf: bool,
     pub comments: bool,
     /// The size of the pieces; whole frames if not given.
@@ -128,7 +128,7 @@ pub(super) struct Pace {
 
 impl Reply {
     fn new(status: u16, content: Content) -> Self {
-        Self { status, headers: Vec::new(), content, ending: Ending::Complete, pace: Pace::default() }
+        Self { status, headers: Vec::new(), content, ending: Ending::Complete, pace: SendOptions::default() }
     }
 
     /// An answer; add what the model says.

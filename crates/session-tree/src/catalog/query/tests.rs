@@ -85,7 +85,7 @@ fn directories_branches_and_names_are_conditions() {
 }
 
 #[test]
-fn what_only_looks_like_a_condition_is_a_word() {
+fn an_invalid_condition_is_a_word() {
     assert!(SessionQuery::parse("is:blue cwd: model:x").is_in("cwd: IS:BLUE model:x"));
     assert!(!SessionQuery::parse("is:blue").is_in("is named"));
 }

@@ -1,4 +1,4 @@
-//! The cache makes lists faster and never different.
+//! The cache makes lists faster and never changes them.
 
 use super::*;
 
@@ -15,14 +15,14 @@ fn write_some(place: &Place) {
     place.write("/x", "e.jsonl", header("e", "/x").replace("1970-01-01T00:00:01.000Z", "never"));
 }
 
-/// Changes all titles in the cache, so that rows that come from there can be recognised.
+/// Changes all titles in the cache, to recognise rows that come from it.
 fn mark_rows(place: &Place) {
     let mut bytes = fs::read(place.cache()).unwrap();
     let found: Vec<usize> = memchr::memmem::find_iter(&bytes, "hello").collect();
     for at in found {
         bytes[at..at + 5].copy_from_slice(b"HELLO");
     }
-    // The checksum of the only part stands at the end of the table, which has a checksum itself.
+    // The checksum of the only part is at the end of the table, which has a checksum itself.
     let sum = crc32c::crc32c(&bytes[24..]);
     bytes[20..24].copy_from_slice(&sum.to_le_bytes());
     let sum = crc32c::crc32c(&bytes[12..24]);
@@ -59,7 +59,7 @@ fn a_file_that_was_edited_in_place_is_read_again_although_its_time_was_set_back(
     let place = Place::new();
     let path = place.write("/w", "a.jsonl", session("a", "/w", 5000));
     place.cached().list("/w").rows();
-    // Times are not finer than the ticks of the system, so the edit must be in another tick than the file.
+    // File times have the resolution of system ticks, so the edit must be in a later tick.
     let changed = || std::os::unix::fs::MetadataExt::ctime_nsec(&fs::metadata(&path).unwrap());
     let before = changed();
     while changed() == before {
@@ -96,7 +96,7 @@ fn another_file_under_the_same_name_is_read_again() {
 }
 
 #[test]
-fn a_cache_with_any_byte_changed_or_cut_off_is_made_anew() {
+fn a_damaged_cache_is_rebuilt() {
     let place = Place::new();
     place.write("/w", "a.jsonl", session("a", "/w", 5000));
     place.write("/w", "b.jsonl", "no session");
@@ -115,7 +115,7 @@ fn a_cache_with_any_byte_changed_or_cut_off_is_made_anew() {
 }
 
 #[test]
-fn what_is_no_cache_is_replaced_by_one() {
+fn a_file_that_is_no_cache_is_replaced() {
     let place = Place::new();
     write_some(&place);
     let scan = place.catalog().list_all().rows();
@@ -157,7 +157,7 @@ fn nothing_is_written_when_nothing_is_new() {
 }
 
 #[test]
-fn rows_that_were_done_before_a_break_are_kept() {
+fn rows_completed_before_an_interruption_are_kept() {
     let place = Place::new();
     place.write("/w", "a.jsonl", session("a", "/w", 5000));
     place.write("/w", "b.jsonl", session("b", "/w", 5000));
@@ -182,7 +182,7 @@ fn listing_writes_nothing_into_the_directory_of_the_sessions() {
 fn a_cache_that_cannot_be_written_leaves_the_list_as_it_is() {
     let place = Place::new();
     write_some(&place);
-    // A directory of that name cannot be replaced by a file.
+    // A file cannot replace a directory of the same name.
     fs::create_dir_all(place.cache().join("x")).unwrap();
     assert_eq!(place.cached().list_all().rows(), place.catalog().list_all().rows());
     assert_eq!(fs::read_dir(place.cache().parent().unwrap()).unwrap().count(), 1);
@@ -199,7 +199,7 @@ fn the_cache_is_private_to_its_owner() {
 }
 
 #[test]
-fn a_sound_cache_of_another_version_is_not_believed() {
+fn a_cache_of_another_version_is_not_used() {
     let place = Place::new();
     write_some(&place);
     let scan = place.cached().list_all().rows();
@@ -214,7 +214,7 @@ fn a_sound_cache_of_another_version_is_not_believed() {
 }
 
 #[test]
-fn sessions_that_lack_what_newer_ones_have_are_listed_with_and_without_a_cache() {
+fn sessions_without_newer_fields_are_listed_with_and_without_a_cache() {
     let place = Place::new();
     let header = header("s", "/w");
     let changes = [

@@ -14,7 +14,7 @@ fn place() -> Place {
     place
 }
 
-/// The file names that are found for a request made in `/w`.
+/// Returns the file names found for a request in `/w`.
 fn found(place: &Place, wanted: &str) -> String {
     let name = |path: PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
     match place.catalog().find(wanted, Some("/w")) {

@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::*;
 use crate::fs::{Access, FsFile, Meta};
 
-/// The real file system, except that it counts what is read, fails for files of certain names, and lets nobody
-/// rename or remove a session.
+/// The real file system, except that it counts bytes read, fails for certain file names, and refuses to rename or
+/// remove a session.
 #[derive(Debug, Default)]
-struct Moody {
+struct FaultyFs {
     read: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
-struct MoodyFile {
+struct FaultyFile {
     file: Box<dyn FsFile>,
     read: Arc<AtomicU64>,
     is_broken: bool,
@@ -28,13 +28,13 @@ fn is_session(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jsonl")
 }
 
-impl Fs for Moody {
+impl Fs for FaultyFs {
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn FsFile>> {
         if is_named(path, "locked") {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         let file = RealFs.open(path, access)?;
-        Ok(Box::new(MoodyFile { file, read: self.read.clone(), is_broken: is_named(path, "broken") }))
+        Ok(Box::new(FaultyFile { file, read: self.read.clone(), is_broken: is_named(path, "broken") }))
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Meta> {
@@ -84,7 +84,7 @@ impl Fs for Moody {
     }
 }
 
-impl FsFile for MoodyFile {
+impl FsFile for FaultyFile {
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
         if self.is_broken {
             return Err(io::Error::other("bad sector"));
@@ -150,7 +150,7 @@ fn write_bad_files(place: &Place) {
 fn files_that_cannot_be_read_are_listed_and_marked() {
     let place = Place::new();
     write_bad_files(&place);
-    let catalog = place.catalog().file_system(Arc::new(Moody::default()));
+    let catalog = place.catalog().file_system(Arc::new(FaultyFs::default()));
     let denied = io::Error::from(io::ErrorKind::PermissionDenied);
     let expected = [
         ("a-good", String::new()),
@@ -174,7 +174,7 @@ fn files_that_cannot_be_read_are_listed_and_marked() {
 fn a_file_that_could_not_be_read_is_tried_again_in_spite_of_the_cache() {
     let place = Place::new();
     write_bad_files(&place);
-    place.cached().file_system(Arc::new(Moody::default())).list("/w").rows();
+    place.cached().file_system(Arc::new(FaultyFs::default())).list("/w").rows();
     let rows = place.cached().list("/w").rows();
     assert!(rows.iter().any(|row| row.id == "broken"));
     assert_eq!(rows, place.catalog().list("/w").rows());
@@ -185,7 +185,7 @@ fn a_directory_that_cannot_be_listed_is_reported_and_the_others_are_listed() {
     let place = Place::new();
     place.write("/w", "a.jsonl", session("a", "/w", 5000));
     place.write("/secret", "b.jsonl", session("b", "/secret", 5000));
-    let listing = place.catalog().file_system(Arc::new(Moody::default())).list_all();
+    let listing = place.catalog().file_system(Arc::new(FaultyFs::default())).list_all();
     let problems: Vec<String> = listing.problems().iter().map(ToString::to_string).collect();
     assert_eq!(problems, [format!("cannot list {}", place.catalog().project_dir("/secret").display())]);
     assert_eq!(ids(&listing.rows()), ["a"]);
@@ -198,7 +198,7 @@ fn quick_rows_read_only_the_beginning_of_each_file() {
     for number in 0..3 {
         place.write("/w", &format!("{number}.jsonl"), session("s", "/w", 5000) + &filler);
     }
-    let moody = Moody::default();
+    let moody = FaultyFs::default();
     let read = moody.read.clone();
     let catalog = place.catalog().file_system(Arc::new(moody));
     assert_eq!(catalog.list("/w").quick().count(), 3);
@@ -213,7 +213,7 @@ fn a_file_that_begins_with_something_else_is_not_read_to_its_end() {
     place.write("/w", "log.jsonl", &log);
     let refused = "not a session: its first entry is not a session header".to_owned();
     for (is_quick, most) in [(true, 8 << 10), (false, 256 << 10)] {
-        let moody = Moody::default();
+        let moody = FaultyFs::default();
         let read = moody.read.clone();
         let listing = place.catalog().file_system(Arc::new(moody)).list("/w");
         let rows = if is_quick { listing.quick().collect() } else { listing.rows() };
@@ -226,7 +226,7 @@ fn a_file_that_begins_with_something_else_is_not_read_to_its_end() {
 fn a_text_that_is_no_session_is_not_read_to_its_end() {
     let place = Place::new();
     place.write("/w", "log.jsonl", "11:45 a line of a log, not of a session\n".repeat(500_000));
-    let moody = Moody::default();
+    let moody = FaultyFs::default();
     let read = moody.read.clone();
     let rows = place.catalog().file_system(Arc::new(moody)).list("/w").rows();
     let refused = "not a session: it has no session header".to_owned();
@@ -273,7 +273,7 @@ fn a_message_without_a_message_hides_no_session() {
 }
 
 #[test]
-fn sessions_are_listed_however_old_they_are_and_nobody_removes_one() {
+fn sessions_of_any_age_are_listed_and_never_removed() {
     let place = Place::new();
     let old = [("/w", "a"), ("/w", "b"), ("/x", "c")]
         .map(|(cwd, id)| place.write(cwd, &format!("{id}.jsonl"), session(id, cwd, 0)));
@@ -282,7 +282,7 @@ fn sessions_are_listed_however_old_they_are_and_nobody_removes_one() {
         touch(path, 0);
     }
     for catalog in [place.catalog(), place.cached(), place.cached()] {
-        let catalog = catalog.file_system(Arc::new(Moody::default()));
+        let catalog = catalog.file_system(Arc::new(FaultyFs::default()));
         assert_eq!(catalog.list_all().rows().len(), 3);
         assert_eq!(catalog.list("/w").quick().count(), 2);
         assert!(catalog.most_recent("/w").is_some());
@@ -291,14 +291,14 @@ fn sessions_are_listed_however_old_they_are_and_nobody_removes_one() {
     assert_eq!(old.each_ref().map(|path| fs::read(path).unwrap()), before);
 }
 
-/// Makes a file longer by a hole, which takes no room on the disk.
+/// Extends a file by a hole, which takes no space on disk.
 fn add_hole(path: &Path, len: u64, tail: &str) {
     let mut file = fs::File::options().append(true).open(path).unwrap();
     file.set_len(file.metadata().unwrap().len() + len).unwrap();
     file.write_all(tail.as_bytes()).unwrap();
 }
 
-/// The two ends of a message between which its text is missing.
+/// Returns the start and the end of a message; its text goes between.
 fn message_around(link: &str) -> (String, String) {
     let line = message(link, "user", 6000, "\"~\"");
     let (head, tail) = line.split_once('~').unwrap();
@@ -306,7 +306,7 @@ fn message_around(link: &str) -> (String, String) {
 }
 
 #[test]
-fn a_line_longer_than_is_ever_read_is_told_and_hides_nobody() {
+fn a_line_beyond_the_limit_is_reported_and_hides_no_session() {
     let place = Place::new();
     place.write("/w", "a.jsonl", session("a", "/w", 5000));
     let (head, tail) = message_around("long<a");
@@ -333,7 +333,7 @@ fn a_file_of_more_than_512_mb_is_a_row_like_others() {
         fs::File::options().append(true).open(&path).unwrap().write_all(head.as_bytes()).unwrap();
         add_hole(&path, 1 << 20, &tail);
     }
-    // The last line is looked at closely, and a hole is no text.
+    // The last line is read in full, and a hole is not text.
     add_hole(&path, 0, &message("end<l599", "user", 7000, "\"end\""));
     place.write("/w", "b.jsonl", session("b", "/w", 4000));
     let rows = place.catalog().list("/w").rows();

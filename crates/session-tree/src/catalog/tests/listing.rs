@@ -1,9 +1,9 @@
-//! What a list shows, and in which order.
+//! The rows of a list and their order.
 
 use super::*;
 
 #[test]
-fn a_row_tells_last_activity_count_and_first_prompt() {
+fn a_row_has_last_activity_count_and_first_prompt() {
     let place = Place::new();
     let blocks = r#"[{"type":"text","text":"hello"},{"type":"image","data":"AA","mimeType":"image/png"},{"type":"text","text":"world"}]"#;
     let text = header("s", "/w")
@@ -40,7 +40,7 @@ fn a_header_alone_is_a_session_without_messages() {
 fn a_long_header_does_not_keep_a_session_from_being_continued() {
     let place = Place::new();
     let cwd = format!("/{}", "w".repeat(600));
-    // The name of the directory would be too long for the file system in the other layout.
+    // In the other layout the directory name would be too long for the file system.
     let path = place.sessions().join("long.jsonl");
     fs::create_dir_all(place.sessions()).unwrap();
     fs::write(&path, session("long", &cwd, 9000)).unwrap();
@@ -142,7 +142,7 @@ fn sessions_of_sub_agents_never_win_but_forks_do() {
     let rows = place.catalog().list("/w").rows();
     let children: Vec<_> = rows.iter().filter(|row| row.is_sub_agent).map(|row| row.id.as_str()).collect();
     assert_eq!(children, ["e", "d", "c", "b"]);
-    // A person goes on with what the sub-agent did: the mark came along but names another session.
+    // The user continued the session of a sub-agent: the mark was copied but names another session.
     place.write(
         "/w",
         "f.jsonl",
@@ -200,7 +200,7 @@ fn a_header_behind_a_long_first_line_is_found_for_a_quick_row_too() {
 }
 
 #[test]
-fn progress_is_told_and_can_be_broken_off() {
+fn progress_is_reported_and_listing_can_be_stopped() {
     let place = Place::new();
     for number in 0..5 {
         let cwd = if number == 0 { "/x" } else { "/w" };

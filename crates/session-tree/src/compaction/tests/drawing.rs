@@ -4,9 +4,9 @@ use crate::json;
 use crate::session::Session;
 use crate::tree::Node;
 
-/// Makes a session of lines `id kind text`, each entry below the one before it, or `id<parent kind text`.
+/// Creates a session from lines `id kind text`, each entry below the previous one, or `id<parent kind text`.
 ///
-/// `x*40` at the end of a line stands for forty times x.
+/// `x*40` at the end of a line is 40 times x.
 pub(crate) fn session(drawing: &str) -> Session {
     let mut text = String::from(
         r#"{"type":"session","version":3,"id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}"#,

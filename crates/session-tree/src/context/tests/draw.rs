@@ -5,7 +5,7 @@ use crate::session::Session;
 
 pub(super) const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2025-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n";
 
-/// Makes a session of a drawing: one entry a line, `id kind words`, each below the one before it, or below another
+/// Creates a session from a drawing: one entry per line, `id kind words`, each below the previous one or below another
 /// entry (`id<parent`).
 pub(super) fn draw(drawing: &str) -> Session {
     let mut bytes = HEADER.to_owned();
@@ -51,7 +51,7 @@ fn body(kind: &str, words: &str, id: &str) -> String {
     }
 }
 
-/// An answer that makes the named calls.
+/// Returns an answer with the named calls.
 fn answer(calls: &str, stop: &str) -> String {
     let call = |id| format!(r#"{{"type":"toolCall","id":"{id}","name":"read","arguments":{{}}}}"#);
     let calls = calls.split_whitespace().map(call).collect::<Vec<_>>().join(",");
@@ -60,12 +60,12 @@ fn answer(calls: &str, stop: &str) -> String {
     )
 }
 
-/// The entries that the context of the leaf comes from.
+/// Returns the source entries of the context of the leaf.
 pub(super) fn ids(session: &Session) -> String {
     sources(session, &session.context().unwrap())
 }
 
-/// The entries that the context of an entry comes from.
+/// Returns the source entries of the context of an entry.
 pub(super) fn ids_at(session: &Session, id: &str) -> String {
     sources(session, &session.context_at(id).unwrap())
 }
@@ -75,13 +75,13 @@ pub(super) fn sources(session: &Session, context: &Context) -> String {
     context.items.iter().map(id).collect::<Vec<_>>().join(" ")
 }
 
-/// The texts of the context of the leaf.
+/// Returns the texts of the context of the leaf.
 pub(super) fn texts(session: &Session) -> String {
     let context = session.context().unwrap();
     context.messages().map(|message| message.text().into_owned()).collect::<Vec<_>>().join("|")
 }
 
-/// The model at the leaf.
+/// Returns the model at the leaf.
 pub(super) fn model(session: &Session) -> String {
     let model = session.context().unwrap().model.unwrap();
     format!("{}/{}", model.provider, model.model_id)

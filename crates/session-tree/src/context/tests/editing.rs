@@ -1,4 +1,4 @@
-//! Context edits that are appended: what is refused, and what the next context shows.
+//! Appended context edits: refusals, and their effect on the next context.
 
 use super::draw::texts;
 use crate::draft::NewContent;

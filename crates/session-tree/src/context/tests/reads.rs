@@ -1,9 +1,9 @@
-//! How much of a journal a context reads: only what decides, and only once.
+//! The lines that a context reads from a journal: only those that decide, and only once.
 
 use super::draw::{HEADER, draw};
 use crate::session::Session;
 
-/// Loads a drawing as if it came from a file, so that no line is decoded yet.
+/// Loads a drawing as a file is loaded, without decoded lines.
 fn loaded(drawing: &str) -> Session {
     let drawn = draw(drawing);
     let mut bytes = HEADER.as_bytes().to_vec();

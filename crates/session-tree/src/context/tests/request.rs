@@ -1,4 +1,4 @@
-//! Requests that providers accept, whatever the path looks like.
+//! Requests are valid for every path.
 
 use super::super::calls::pair_results;
 use super::super::convert_to_llm;
@@ -7,7 +7,8 @@ use crate::entry::{Message, ToolCall};
 use crate::kind::{Role, StopReason};
 use crate::session::Session;
 
-/// The request at the leaf: `u` a prompt, `a` an answer, `r:id` a result, `r:id!` a result that says there is none.
+/// Formats the request at the leaf: `u` a prompt, `a` an answer, `r:id` a result, `r:id!` an error for a missing
+/// result.
 fn request(session: &Session) -> String {
     let request = session.context().unwrap().to_request();
     assert!(is_paired(&request));
@@ -61,7 +62,7 @@ fn a_call_without_result_gets_one_that_reports_an_error() {
     );
 }
 
-/// A program that is killed leaves a history that ends anywhere.
+/// A killed program leaves a history that ends anywhere.
 #[test]
 fn a_history_cut_after_any_entry_gives_a_valid_request() {
     let session = draw(
@@ -87,8 +88,7 @@ fn a_history_cut_after_any_entry_gives_a_valid_request() {
     assert_eq!(request(&session), "u a r:c4 u a");
 }
 
-/// A compaction that was made while a tool ran stands between the call and its result; a later compaction must not
-/// play it in the middle of the pair.
+/// A compaction during a tool run is between the call and its result; a later compaction must not separate the pair.
 #[test]
 fn a_compaction_between_call_and_result_does_not_split_them() {
     let session = draw(
@@ -169,7 +169,7 @@ fn a_valid_request_stays_as_it_is() {
     assert!(same && messages.len() == repaired.len());
 }
 
-/// A repair once made an empty request of a conversation, and the provider shut out every session.
+/// A repair once emptied a request, and the provider then refused every session.
 #[test]
 fn a_repair_never_leaves_nothing() {
     let session = draw("a1 failed c1");

@@ -1,4 +1,4 @@
-//! What a model reads, letter by letter, and what system messages leave behind.
+//! The exact text that a model gets, and the effect of system messages.
 
 use super::super::{convert_to_llm, replay_system};
 use super::draw::draw;
@@ -8,7 +8,7 @@ fn message(json: &str) -> Message {
     Message::parse_unchecked(json).unwrap()
 }
 
-/// The text of the one block that a message becomes.
+/// Returns the text of the only block of a message.
 fn sent(json: &str) -> String {
     let sent = convert_to_llm(&message(json)).unwrap();
     assert!(sent.value().get("role").unwrap().is_str("user"));
@@ -38,7 +38,7 @@ fn a_summary_that_is_missing_is_empty() {
 }
 
 #[test]
-fn a_command_without_output_says_so() {
+fn a_command_without_output_is_marked() {
     let ran = r#"{"role":"bashExecution","command":"ls","output":"","exitCode":0,"cancelled":false,"truncated":false}"#;
     assert_eq!(sent(ran), "Ran `ls`\n(no output)");
 }
@@ -53,13 +53,13 @@ fn output_exit_code_and_truncation_stand_in_this_order() {
 }
 
 #[test]
-fn a_cancelled_command_does_not_tell_its_exit_code() {
+fn a_cancelled_command_has_no_exit_code() {
     let ran = r#"{"role":"bashExecution","command":"sleep","output":"","exitCode":1,"cancelled":true}"#;
     assert_eq!(sent(ran), "Ran `sleep`\n(no output)\n\n(command cancelled)");
 }
 
 #[test]
-fn truncation_is_told_only_with_a_path() {
+fn truncation_is_mentioned_only_with_a_path() {
     let ran = r#"{"role":"bashExecution","command":"t","output":"y","exitCode":null,"truncated":true}"#;
     assert_eq!(sent(ran), "Ran `t`\n```\ny\n```");
 }

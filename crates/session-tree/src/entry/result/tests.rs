@@ -1,4 +1,4 @@
-//! Which lines pass as plain results.
+//! Lines that are recognised as plain results.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Reports of tokens and cost, as odd as files have them.
+//! Reports of tokens and cost, as they occur in files.
 
 use super::*;
 use crate::json::Doc;
@@ -22,7 +22,7 @@ fn a_missing_total_is_the_sum_of_the_parts() {
 }
 
 #[test]
-fn what_is_no_count_counts_nothing() {
+fn invalid_counts_are_zero() {
     for odd in ["null", "\"12\"", "-5", "1e400", "-1e400", "1e300", "[7]", "{}", "true"] {
         let text = format!(
             r#"{{"input":{odd},"output":3,"cacheRead":{odd},"totalTokens":{odd},"cost":{{"total":{odd},"output":0.5}}}}"#

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::{FileJournal, State};
-use crate::error::{Error, Loss, ReadOnlyReason, Result};
+use crate::error::{Error, FileLoss, ReadOnlyReason, Result};
 use crate::fs::{Access, Appender, FileId, FsFile};
 use crate::journal::{
     Capabilities, Journal, Locked, NewLines, Replaced, VerifyCopy, WriteCopy, copy_range, read_range,
@@ -264,9 +264,9 @@ impl Journal for FileJournal {
         // Under the lock the path must still name the file that is locked.
         let state = match self.fs.metadata(&self.path) {
             Ok(meta) if meta.id == id => Ok(Locked { len: meta.len, loss: None }),
-            Ok(_) => file.end().map(|len| Locked { len, loss: Some(Loss::Replaced) }),
+            Ok(_) => file.end().map(|len| Locked { len, loss: Some(FileLoss::Replaced) }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                file.end().map(|len| Locked { len, loss: Some(Loss::Deleted) })
+                file.end().map(|len| Locked { len, loss: Some(FileLoss::Deleted) })
             }
             Err(error) => Err(error),
         };

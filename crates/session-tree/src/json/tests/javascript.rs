@@ -1,4 +1,4 @@
-//! What `JSON.stringify(JSON.parse(text))` and `.length` gave in Node.js 20.
+//! The results of `JSON.stringify(JSON.parse(text))` and `.length` in Node.js 20.
 
 use super::*;
 
@@ -70,7 +70,7 @@ fn values_are_written_as_javascript_writes_them() {
     }
 }
 
-/// The bytes of a string, its length and its text in JavaScript.
+/// The bytes of a string, and its length and text in JavaScript.
 const BROKEN_UTF8: &[(&[u8], usize, &str)] = &[
     (b"\x80", 1, "\u{FFFD}"),
     (b"\xc3", 1, "\u{FFFD}"),

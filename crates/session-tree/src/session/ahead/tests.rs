@@ -47,7 +47,7 @@ fn jumps_and_long_pieces_read_no_more_than_is_asked_for() {
 }
 
 #[test]
-fn bytes_behind_the_last_whole_line_are_read_anew_each_time() {
+fn bytes_after_the_last_whole_line_are_read_again_each_time() {
     let (mut ahead, mut source) = (ReadAhead::default(), source());
     reads_right(&mut ahead, &source, 0, 50, 100);
     assert_eq!(ahead.bytes.len(), 100);

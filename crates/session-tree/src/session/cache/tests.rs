@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn what_a_line_is_decoded_to_counts_too() {
+fn decoded_entries_count_too() {
     let doc = Doc::parse(format!("[0{}]", ",0".repeat(500)).into_bytes()).unwrap();
     let (text, all) = (doc.text().len(), doc.memory());
     assert!(all > 5 * text);

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use super::super::Session;
 use crate::draft::{Draft, Spelling};
-use crate::error::{Error, InvalidReason, Loss, Result};
+use crate::error::{Error, FileLoss, InvalidReason, Result};
 use crate::id::EntryId;
 use crate::index::LONGEST_LINE;
 use crate::journal::{NewLine, NewLines, Overlay, with_name};
@@ -110,11 +110,11 @@ impl Session {
 
     /// Takes the lock. Returns the length of the journal, and the kind of loss if it is no longer the one that was read. Torn
     /// bytes belong to no entry: their removal is no loss.
-    pub(crate) fn lock_journal(&mut self) -> Result<(u64, Option<Loss>)> {
+    pub(crate) fn lock_journal(&mut self) -> Result<(u64, Option<FileLoss>)> {
         let locked =
             self.journal.lock().map_err(|error| with_name(&*self.journal, error, Error::io_at("lock")))?;
         let is_cut = locked.len < self.index.end;
-        Ok((locked.len, locked.loss.or(is_cut.then_some(Loss::Truncated))))
+        Ok((locked.len, locked.loss.or(is_cut.then_some(FileLoss::Truncated))))
     }
 
     /// Takes the lock and reads the lines that others appended. If the file is no longer the one that was opened, continues

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::super::Session;
 use super::append::InsertAt;
 use crate::draft::Draft;
-use crate::error::{Error, Loss, ReadOnlyReason, Result};
+use crate::error::{Error, FileLoss, ReadOnlyReason, Result};
 use crate::id::EntryId;
 use crate::index::{self, Index, LONGEST_LINE, LineAt, NonEntryKind, NonEntryLine};
 use crate::journal::{NewLine, Reader, name_of, read_range};
@@ -19,8 +19,8 @@ use crate::tree::{Node, Tree};
 impl Session {
     /// Continues with the file that has replaced this one, for example after a migration. Returns the place in it; `None` if it
     /// is not the same session.
-    pub(super) fn follow_replacement(&mut self, loss: Loss, place: InsertAt) -> Result<Option<InsertAt>> {
-        if loss != Loss::Replaced {
+    pub(super) fn follow_replacement(&mut self, loss: FileLoss, place: InsertAt) -> Result<Option<InsertAt>> {
+        if loss != FileLoss::Replaced {
             return Ok(None);
         }
         let Ok(Some(journal)) = self.journal.reopened() else { return Ok(None) };
@@ -44,7 +44,7 @@ impl Session {
     }
 
     /// Saves the entries that can still be read, and those that were to be appended, beside the lost file.
-    pub(super) fn rescue(&mut self, loss: Loss, place: InsertAt, drafts: &[Draft]) -> Error {
+    pub(super) fn rescue(&mut self, loss: FileLoss, place: InsertAt, drafts: &[Draft]) -> Error {
         match self.write_rescue(place, drafts) {
             Ok((rescue, missing)) => {
                 self.read_only = Some(ReadOnlyReason::Lost { what: loss });

@@ -1,4 +1,4 @@
-//! The journal alone: what its calls promise, on every disk a crash may leave.
+//! The journal alone: the promises of its calls, on every disk that a crash may leave.
 
 use std::collections::BTreeSet;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What the engine answers about the tree of a session, spelled as the recorded answers are.
+//! The tree of a session in the format of the recorded answers.
 
 use serde_json::json;
 use session_tree::json::ValueRef;
@@ -6,13 +6,13 @@ use session_tree::{Entry, Node, Session, Timestamp};
 
 use testkit::canonical::{canonical, canonical_text};
 
-/// The parts of an answer that are compared, in the order in which they are looked at.
+/// The compared parts of an answer, in order.
 pub(crate) const PARTS: [&str; 7] = ["ids", "parents", "types", "kept", "leaf", "name", "tree"];
 
-/// Gives entries the names they have in an answer.
+/// Maps entries to their names in an answer.
 pub(crate) struct Names<'s> {
     session: &'s Session,
-    /// pi draws the ids of version 1, so the answers count entries instead.
+    /// True for version 1: pi draws random ids, so the answers number the entries.
     by_place: bool,
 }
 
@@ -35,7 +35,7 @@ impl<'s> Names<'s> {
         self.session.tree().id(node).to_string()
     }
 
-    /// Spells a value that names an entry.
+    /// Formats a value that names an entry.
     fn value(&self, value: ValueRef<'_>) -> String {
         let node = value.as_str().and_then(|id| self.session.tree().node(&id));
         match node {
@@ -44,12 +44,12 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// Spells a path.
+    /// Formats a path.
     pub(crate) fn path(&self, nodes: &[Node]) -> String {
         list(nodes.iter().map(|node| text(&self.node(*node))))
     }
 
-    /// Spells one part of the answer.
+    /// Formats one part of the answer.
     pub(crate) fn part(&self, part: &str) -> String {
         let session = self.session;
         let entries = || session.entries().map(Result::unwrap);
@@ -67,7 +67,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// Spells the parent as the line has it: orphans name theirs too.
+    /// Formats the parent as the line names it, also for orphans.
     fn written_parent(&self, entry: &Entry) -> String {
         let parent = entry.value().and_then(|value| value.get("parentId"));
         parent.map_or_else(|| text("undefined"), |parent| self.value(parent))
@@ -90,7 +90,7 @@ impl<'s> Names<'s> {
     }
 }
 
-/// Spells a recorded part; times of labels in one spelling, because ours are no longer texts.
+/// Formats a recorded part. Times of labels are normalised, because ours are not stored as text.
 pub(crate) fn theirs(part: &str, answer: ValueRef<'_>) -> String {
     if part != "tree" {
         return canonical(answer);

@@ -1,7 +1,7 @@
-//! What a child process does: one command per line of its input, answers on its output.
+//! A child process: reads one command per line and writes answers.
 //!
-//! Every answer begins with [`MARK`](super::fleet::MARK), because the test harness writes to the same output. An
-//! append is answered after the call returned, so an answer is an acknowledgement.
+//! Every answer starts with [`MARK`](super::fleet::MARK), because the test harness writes to the same output. An append
+//! is answered after the call returned, so an answer is an acknowledgement.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -19,9 +19,9 @@ pub(super) struct Child {
     name: String,
     path: PathBuf,
     session: Option<Session>,
-    /// What this child appended: ids and texts.
+    /// The appended entries of this child: ids and texts.
     own: Vec<(String, String)>,
-    /// The entries of others that the session reported.
+    /// The entries of other writers that the session reported.
     foreign: Vec<String>,
     /// The id of the last line that was written without the engine.
     last_raw: Option<String>,
@@ -43,11 +43,11 @@ impl Child {
         }
     }
 
-    /// Obeys until the input ends, which it does at the latest when the test process is gone.
-    pub(super) fn obey(mut self) {
-        // The harness may have left its own line open.
+    /// Runs commands until the input ends, at the latest with the test process.
+    pub(super) fn run(mut self) {
+        // The harness may have left its line open.
         io::stdout().write_all(b"\n").unwrap();
-        say("up");
+        answer("up");
         let (stop, commands) = listen();
         for command in commands {
             let (word, rest) = command.split_once(' ').unwrap_or((&command, ""));
@@ -59,16 +59,16 @@ impl Child {
                 "append" => self.append(rest.parse().unwrap()),
                 "huge" => self.append_text(&"x".repeat(rest.parse().unwrap())),
                 "raw" => self.append_raw(rest.parse().unwrap()),
-                "foreign" => self.tell_foreign(),
+                "foreign" => self.report_foreign(),
                 "check" => self.check_own(),
-                "ids" => self.tell_ids(),
+                "ids" => self.report_ids(),
                 "hold" => self.hold(),
                 "reload" => reload(&self.path, &stop),
                 "catch-up" => catch_up(&self.path, &stop),
                 "follow" => follow(&self.path, &stop),
                 _ => panic!("no command {command}"),
             }
-            say("done");
+            answer("done");
         }
     }
 
@@ -79,11 +79,11 @@ impl Child {
     fn keep(&mut self, session: Result<Session, Error>) {
         match session {
             Ok(session) => self.session = Some(session),
-            Err(error) => say_failure(&error),
+            Err(error) => answer_failure(&error),
         }
     }
 
-    /// Appends small entries, and a large one now and then, until one fails.
+    /// Appends small entries, and sometimes a large one, until one fails.
     fn append(&mut self, count: usize) {
         for _ in 0..count {
             let padding = if self.own.len() % 20 == 19 { 60_000 } else { self.own.len() % 90 };
@@ -92,7 +92,7 @@ impl Child {
             }
         }
         let leaf = self.session().leaf_id().unwrap();
-        say(&format!("leaf {leaf}"));
+        answer(&format!("leaf {leaf}"));
     }
 
     fn append_text(&mut self, padding: &str) {
@@ -108,18 +108,18 @@ impl Child {
         self.foreign.extend(foreign.iter().map(|entry| entry.id().to_string()));
         match result {
             Ok(id) => {
-                say(&format!("ack {id}"));
+                answer(&format!("ack {id}"));
                 self.own.push((id.to_string(), text));
                 true
             }
             Err(error) => {
-                say_failure(&error);
+                answer_failure(&error);
                 false
             }
         }
     }
 
-    /// Appends as programs do that know nothing of locks: a whole line with one write, one opening per line.
+    /// Appends without locking, like other programs: opens the file and writes one line with one call.
     fn append_raw(&mut self, count: usize) {
         for _ in 0..count {
             let id = format!("{}{:05x}", self.name, self.raw_count);
@@ -133,42 +133,42 @@ impl Child {
             );
             let mut file = OpenOptions::new().append(true).open(&self.path).unwrap();
             assert_eq!(file.write(line.as_bytes()).unwrap(), line.len());
-            say(&format!("ack {id}"));
+            answer(&format!("ack {id}"));
             self.raw_count += 1;
             self.last_raw = Some(id);
         }
     }
 
-    /// Tells which entries of others the session reported so far.
-    fn tell_foreign(&mut self) {
+    /// Answers with the reported entries of other writers.
+    fn report_foreign(&mut self) {
         let rest = self.session().catch_up().unwrap();
         self.foreign.extend(rest.iter().map(|entry| entry.id().to_string()));
         for id in &self.foreign {
-            say(&format!("foreign {id}"));
+            answer(&format!("foreign {id}"));
         }
     }
 
-    /// Compares what the session in memory gives for this child's own entries with what was appended.
+    /// Compares the session in memory with the entries that this child appended.
     fn check_own(&mut self) {
         let session = self.session.take().unwrap();
         for (id, text) in &self.own {
             let found = session.entry(id).ok().and_then(|entry| text_of(&entry));
             if found.as_deref() != Some(text) {
-                say(&format!("wrong {id}"));
+                answer(&format!("wrong {id}"));
             }
         }
         for diagnostic in session.diagnostics() {
-            say(&format!("wrong {}", diagnostic.problem));
+            answer(&format!("wrong {}", diagnostic.problem));
         }
         self.session = Some(session);
     }
 
-    fn tell_ids(&mut self) {
+    fn report_ids(&mut self) {
         let ids = ids_of(self.session());
-        say(&format!("ids {}", ids.join(",")));
+        answer(&format!("ids {}", ids.join(",")));
     }
 
-    /// Takes the lock of the file, and keeps it.
+    /// Takes the lock of the file and keeps it.
     fn hold(&mut self) {
         let file = OpenOptions::new().append(true).open(&self.path).unwrap();
         file.lock().unwrap();
@@ -176,7 +176,7 @@ impl Child {
     }
 }
 
-/// Hears commands in the background, so that `stop` reaches a child that is busy reading.
+/// Reads commands in the background, so that `stop` reaches a child that is busy reading.
 fn listen() -> (Arc<AtomicBool>, impl Iterator<Item = String>) {
     let stop = Arc::new(AtomicBool::new(false));
     let heard = stop.clone();
@@ -194,20 +194,20 @@ fn listen() -> (Arc<AtomicBool>, impl Iterator<Item = String>) {
     (stop, receiver.into_iter())
 }
 
-/// Writes one answer with one write: whole, or not at all if the process dies.
-fn say(answer: &str) {
+/// Writes an answer with one call: complete, or not at all if the process dies.
+fn answer(answer: &str) {
     let mut out = io::stdout().lock();
     out.write_all(format!("{MARK}{answer}\n").as_bytes()).unwrap();
     out.flush().unwrap();
 }
 
-fn say_failure(error: &Error) {
+fn answer_failure(error: &Error) {
     match error {
-        Error::Exists { .. } => say("failed exists"),
+        Error::Exists { .. } => answer("failed exists"),
         Error::Io { action: "replace", source, .. } if source.kind() == io::ErrorKind::ResourceBusy => {
-            say("failed busy");
+            answer("failed busy");
         }
-        other => say(&format!("failed {other}: {other:?}")),
+        other => answer(&format!("failed {other}: {other:?}")),
     }
 }
 
@@ -220,7 +220,7 @@ fn ids_of(session: &Session) -> Vec<String> {
     session.tree().nodes().map(|node| session.tree().id(node).to_string()).collect()
 }
 
-/// A reader's growing knowledge of a file.
+/// The entries that a reader has seen so far.
 #[derive(Default)]
 struct Seen {
     ids: Vec<String>,
@@ -229,51 +229,51 @@ struct Seen {
 }
 
 impl Seen {
-    /// Takes in entries that are new: none was seen before, each one's parent was.
+    /// Adds new entries: none was seen before, and every parent was.
     fn extend<'e>(&mut self, entries: impl IntoIterator<Item = &'e Entry>) {
         for entry in entries {
             let id = entry.id().to_string();
             if let Some(parent) = entry.parent_id().filter(|parent| !self.known.contains(parent.as_str())) {
-                say(&format!("wrong {id} was seen before its parent {parent}"));
+                answer(&format!("wrong {id} was seen before its parent {parent}"));
             }
             if !self.known.insert(id.clone()) {
-                say(&format!("wrong {id} was seen twice"));
+                answer(&format!("wrong {id} was seen twice"));
             }
             self.ids.push(id);
         }
     }
 
-    fn look_at(&mut self, session: &Session) {
+    fn check(&mut self, session: &Session) {
         self.looks += 1;
-        // A line that is being written looks torn; anything else would be a misreading.
+        // A line that is being written looks torn; any other problem would be a misreading.
         for found in session.diagnostics().iter().map(|diagnostic| diagnostic.problem.code()) {
             if !matches!(found, "torn-tail" | "missing-line-feed") {
-                say(&format!("wrong {found}"));
+                answer(&format!("wrong {found}"));
             }
         }
     }
 
-    fn tell(&self) {
-        say(&format!("looks {}", self.looks));
-        say(&format!("ids {}", self.ids.join(",")));
+    fn report(&self) {
+        answer(&format!("looks {}", self.looks));
+        answer(&format!("ids {}", self.ids.join(",")));
     }
 }
 
-/// Opens the file again and again: what was there must still be there, in the same order.
+/// Opens the file repeatedly: earlier entries must stay, in the same order.
 fn reload(path: &Path, stop: &AtomicBool) {
     let mut seen = Seen::default();
     loop {
         let last = stop.load(Ordering::Relaxed);
         let session = Session::open_read_only(path).unwrap();
-        seen.look_at(&session);
+        seen.check(&session);
         let ids = ids_of(&session);
         if !ids.starts_with(&seen.ids) {
-            say("wrong what was read before is no prefix of this");
+            answer("wrong what was read before is no prefix of this");
         }
         let new: Vec<Entry> = session.entries().skip(seen.ids.len()).map(Result::unwrap).collect();
         seen.extend(&new);
         if last {
-            return seen.tell();
+            return seen.report();
         }
     }
 }
@@ -286,12 +286,12 @@ fn catch_up(path: &Path, stop: &AtomicBool) {
     loop {
         let last = stop.load(Ordering::Relaxed);
         seen.extend(&session.catch_up().unwrap());
-        seen.look_at(&session);
+        seen.check(&session);
         if ids_of(&session) != seen.ids {
-            say("wrong the tree is not what was reported");
+            answer("wrong the tree is not what was reported");
         }
         if last {
-            return seen.tell();
+            return seen.report();
         }
     }
 }
@@ -304,9 +304,9 @@ fn follow(path: &Path, stop: &AtomicBool) {
     loop {
         let last = stop.load(Ordering::Relaxed);
         seen.extend(&session.poll().unwrap());
-        seen.look_at(&session);
+        seen.check(&session);
         if last {
-            return seen.tell();
+            return seen.report();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Two processes make the same new session: one does, the other is told once and joins.
+//! Two processes create the same session: one succeeds, the other gets one error and joins.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use super::fleet::{Fleet, Process, all};
 use super::view::View;
 use crate::support::live::{Folder, codes};
 
-/// How often two processes meet.
+/// The number of races.
 const ROUNDS: u32 = 20;
 
-/// Lets both carry out a command at once; gives what each was told it failed with.
+/// Runs a command in both processes at once. Returns the errors of each.
 fn race(pair: &mut [Process], command: &str) -> Vec<Vec<String>> {
     for process in pair.iter_mut() {
-        process.tell(command);
+        process.send(command);
     }
     let failures = |answers: &[String]| all("failed", answers).into_iter().map(str::to_owned).collect();
     pair.iter_mut().map(|process| failures(&process.wait_for("done"))).collect()
@@ -29,7 +29,7 @@ fn check(path: &Path, entries: usize, about: &str) {
 }
 
 #[test]
-fn one_of_two_creators_wins_and_the_other_is_told_once() {
+fn one_of_two_creators_wins_and_the_other_gets_one_error() {
     let fleet = Fleet::new();
     let dir = Folder::new();
     let mut pair = fleet.start_at('c', 2, &dir.at("s0.jsonl"));
@@ -45,7 +45,7 @@ fn one_of_two_creators_wins_and_the_other_is_told_once() {
         assert_eq!(losers.len(), 1, "{about}: {failures:?}");
         assert_eq!(failures[losers[0]], ["exists"], "{about}");
         check(&path, 1, &about);
-        // What the loser wanted to write it still has; it goes on in the file of the winner.
+        // The loser keeps its entry and continues in the file of the winner.
         let loser = &mut pair[losers[0]];
         assert!(loser.ask("open").is_empty(), "{about}");
         let failures = race(&mut pair, "append 2");
@@ -73,7 +73,7 @@ fn an_empty_file_that_two_processes_fill_gets_one_header() {
         }
         let failures = race(&mut pair, "fill");
         for (process, failures) in pair.iter_mut().zip(&failures) {
-            // Who comes late finds a session, and opens it; who comes at the same moment is told.
+            // A late process finds a session and opens it; a concurrent one gets an error.
             if !failures.is_empty() {
                 assert_eq!(*failures, ["exists"], "{about}");
                 assert!(process.ask("open").is_empty(), "{about}");

@@ -1,4 +1,4 @@
-//! Child processes: started, commanded, killed, and never left behind.
+//! Child processes: started, commanded, and always ended.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// The environment variable that turns a test binary into a child, and names it.
+/// The environment variable that turns the test binary into a child, and names it.
 pub(super) const CHILD: &str = "SESSION_TREE_TEST_CHILD";
 
-/// What an answer begins with.
+/// The prefix of an answer.
 pub(super) const MARK: &str = "> ";
 
-/// How long a test may take.
+/// The time limit of a test.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Starts the processes of one test, which share its time.
+/// Starts the processes of one test, which share its time limit.
 pub(super) struct Fleet {
     deadline: Instant,
 }
@@ -25,7 +25,7 @@ impl Fleet {
         Fleet { deadline: Instant::now() + LIMIT }
     }
 
-    /// Starts a child. It answers when it is up.
+    /// Starts a child and waits until it is ready.
     pub(super) fn start(&self, name: &str) -> Process {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "processes::child_process_entry", "--nocapture"])
@@ -48,7 +48,7 @@ impl Fleet {
         Process { name: name.into(), child, input, answers, deadline: self.deadline }
     }
 
-    /// Starts several children, named by a letter and their number, all at one file.
+    /// Starts several children on one file, named by a letter and a number.
     pub(super) fn start_at(&self, letter: char, count: usize, path: &Path) -> Vec<Process> {
         let mut all: Vec<Process> = (0..count).map(|n| self.start(&format!("{letter}{n}"))).collect();
         for process in &mut all {
@@ -59,7 +59,7 @@ impl Fleet {
     }
 }
 
-/// A child process; killed and waited for at the latest when it is dropped.
+/// A child process, killed and reaped when it is dropped.
 pub(super) struct Process {
     pub(super) name: String,
     child: Child,
@@ -69,14 +69,14 @@ pub(super) struct Process {
 }
 
 impl Process {
-    pub(super) fn tell(&mut self, command: &str) {
+    pub(super) fn send(&mut self, command: &str) {
         let input = self.input.as_mut().unwrap();
         writeln!(input, "{command}").unwrap_or_else(|error| panic!("{} does not listen: {error}", self.name));
     }
 
-    /// Tells a command and waits until it is done; gives the answers before.
+    /// Sends a command and waits until it is done. Returns the answers before.
     pub(super) fn ask(&mut self, command: &str) -> Vec<String> {
-        self.tell(command);
+        self.send(command);
         self.wait_for("done")
     }
 
@@ -84,7 +84,7 @@ impl Process {
         self.ask(&format!("at {}", path.display()));
     }
 
-    /// The next answer; `None` if the process ended.
+    /// Returns the next answer, or `None` if the process ended.
     pub(super) fn answer(&mut self) -> Option<String> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         match self.answers.recv_timeout(left) {
@@ -94,7 +94,7 @@ impl Process {
         }
     }
 
-    /// Fails if the time of the test is over.
+    /// Fails if the time limit is exceeded.
     pub(super) fn check_time(&self) {
         if Instant::now() > self.deadline {
             self.give_up();
@@ -105,7 +105,7 @@ impl Process {
         panic!("the test took longer than {LIMIT:?}, waiting for {}", self.name)
     }
 
-    /// Waits for an answer; gives those before it.
+    /// Waits for an answer. Returns those before it.
     pub(super) fn wait_for(&mut self, wanted: &str) -> Vec<String> {
         let mut before = Vec::new();
         loop {
@@ -117,13 +117,13 @@ impl Process {
         }
     }
 
-    /// Ends the process without a chance to tidy up; gives what it had answered by then.
+    /// Kills the process. Returns its answers until then.
     pub(super) fn kill(mut self) -> Vec<String> {
         self.end();
         std::iter::from_fn(|| self.answer()).collect()
     }
 
-    /// Lets the process end by itself, which it must do without complaint.
+    /// Waits until the process ends without an error.
     pub(super) fn finish(mut self) {
         self.input = None;
         while self.answer().is_some() {}
@@ -144,13 +144,13 @@ impl Drop for Process {
     }
 }
 
-/// The rest of every answer that begins with a word.
+/// Returns the rest of every answer that starts with a word.
 pub(super) fn all<'a>(word: &str, answers: &'a [String]) -> Vec<&'a str> {
     let with_rest = answers.iter().filter_map(|answer| answer.split_once(' '));
     with_rest.filter(|(first, _)| *first == word).map(|(_, rest)| rest).collect()
 }
 
-/// The rest of the only answer that begins with a word.
+/// Returns the rest of the only answer that starts with a word.
 pub(super) fn only<'a>(word: &str, answers: &'a [String]) -> &'a str {
     let found = all(word, answers);
     assert_eq!(found.len(), 1, "{answers:?}");

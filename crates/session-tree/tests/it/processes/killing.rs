@@ -1,4 +1,4 @@
-//! Writers that are killed: what they acknowledged stays, and they lock nobody out.
+//! Killed writers: acknowledged entries stay, and no lock remains.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions, TryLockError};
@@ -17,7 +17,7 @@ const WRITERS: usize = 8;
 const APPENDS: usize = 500;
 const VICTIMS: usize = 3;
 
-/// What one writer said, and whether it lived on.
+/// The answers of one writer, and whether it survived.
 struct Account {
     name: String,
     acknowledged: Vec<String>,
@@ -41,8 +41,8 @@ impl Account {
     }
 }
 
-/// Waits until a writer has acknowledged so many entries; gives what it said.
-fn hear(process: &mut Process, count: usize) -> Vec<String> {
+/// Waits until a writer has acknowledged this many entries. Returns its answers.
+fn wait_for_appends(process: &mut Process, count: usize) -> Vec<String> {
     let mut heard = Vec::new();
     while all("ack", &heard).len() < count {
         heard.push(process.answer().expect("a writer that nobody killed"));
@@ -50,7 +50,7 @@ fn hear(process: &mut Process, count: usize) -> Vec<String> {
     heard
 }
 
-/// Lets eight processes write at once and kills some of them on the way.
+/// Runs eight writers at once and kills some of them.
 fn run_round(fleet: &Fleet, path: &Path, seed: u64) -> Vec<Account> {
     let mut rng = Rng::new(seed);
     let mut writers = fleet.start_at('w', WRITERS, path);
@@ -60,7 +60,7 @@ fn run_round(fleet: &Fleet, path: &Path, seed: u64) -> Vec<Account> {
         writer.ask("open");
     }
     for writer in &mut writers {
-        writer.tell(&format!("append {APPENDS}"));
+        writer.send(&format!("append {APPENDS}"));
     }
     let mut accounts = Vec::new();
     let mut probed = Vec::new();
@@ -68,11 +68,11 @@ fn run_round(fleet: &Fleet, path: &Path, seed: u64) -> Vec<Account> {
     moments.sort_unstable();
     for moment in moments {
         let mut victim = writers.swap_remove(rng.below(writers.len() as u64) as usize);
-        let mut heard = hear(&mut victim, moment);
+        let mut heard = wait_for_appends(&mut victim, moment);
         let name = victim.name.clone();
         heard.extend(victim.kill());
         accounts.push(Account::of(&name, &heard, false));
-        // Whatever the victim was doing, the next append goes through.
+        // The next append succeeds in any state of the victim.
         probed.extend(probe.ask("append 1"));
     }
     for mut writer in writers {
@@ -93,7 +93,7 @@ fn check_round(path: &Path, start: &str, accounts: &[Account], about: &str) {
     for account in accounts {
         view.assert_chain(&account.name, Some(start), about);
         let written: Vec<&str> = view.of_writer(&account.name).map(|entry| entry.id.as_str()).collect();
-        // A victim may have died between its last write and the word of it.
+        // A victim may have died after its last write and before its acknowledgement.
         let extra = usize::from(!account.survived);
         let acknowledged = &account.acknowledged;
         assert!(written.len() <= acknowledged.len() + extra, "{about}: {} wrote too much", account.name);
@@ -139,8 +139,8 @@ fn a_lock_dies_with_the_process_that_held_it() {
     holder.ask("hold");
     let file = OpenOptions::new().append(true).open(&path).unwrap();
     assert!(matches!(file.try_lock(), Err(TryLockError::WouldBlock)), "the lock is held");
-    writer.tell("append 1");
-    // Time enough for a writer that does not wait.
+    writer.send("append 1");
+    // Longer than a writer that does not wait would need.
     holder.ask("raw 300");
     assert_eq!(
         View::of(&path).of_writer("w0").count(),
@@ -156,11 +156,11 @@ fn a_lock_dies_with_the_process_that_held_it() {
     assert_eq!(view.entries.last().map(|entry| entry.writer.as_str()), Some("w0"));
 }
 
-/// Tells a process to write a line of many megabytes and kills it when a part of it is in the file, if that can
-/// be seen; such a process holds the lock.
+/// Lets a process write a line of many megabytes and kills it when a part is in the file, if that can be observed; such
+/// a process holds the lock.
 fn kill_inside_a_write(mut victim: Process, path: &Path, bytes: u64) -> Vec<String> {
     let before = fs::metadata(path).unwrap().len();
-    victim.tell(&format!("huge {bytes}"));
+    victim.send(&format!("huge {bytes}"));
     while fs::metadata(path).unwrap().len() == before {
         victim.check_time();
         std::thread::yield_now();

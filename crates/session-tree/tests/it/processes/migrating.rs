@@ -1,4 +1,4 @@
-//! Old sessions that several processes bring to the current version at once.
+//! Several processes migrate one old session at once.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ fn two_processes_migrate_one_file_and_both_append_to_the_result() {
         }
         assert_eq!(seen[0], seen[1], "round {round}: both give the entries the same ids");
         for process in &mut pair {
-            process.tell("append 1");
+            process.send("append 1");
         }
         let answers = pair.iter_mut().map(|process| process.wait_for("done"));
         let new: Vec<String> = answers.map(|answers| only("ack", &answers).to_owned()).collect();
@@ -93,10 +93,10 @@ fn a_line_appended_during_a_migration_is_in_the_new_file_or_in_the_kept_one() {
         foreign.at(&path);
         migrating.ask("open");
         let count = rng.range(1, 60) as usize;
-        foreign.tell(&format!("raw {count}"));
-        migrating.tell("append 1");
+        foreign.send(&format!("raw {count}"));
+        migrating.send("append 1");
         let mut answers = migrating.wait_for("done");
-        // The file changed while its copy was made; nothing has happened yet.
+        // The file changed while it was copied; nothing is written yet.
         while all("failed", &answers) == ["busy"] {
             answers = migrating.ask("append 1");
         }

@@ -1,4 +1,4 @@
-//! Readers during writes: they lock nobody, wait for nobody, and see a beginning of the file.
+//! Readers during writes: they neither lock nor wait, and see a prefix of the file.
 
 use super::fleet::{Fleet, all, only};
 use super::view::{View, start_session};
@@ -15,11 +15,11 @@ fn readers_see_a_beginning_of_the_file_at_every_moment() {
     let mut writers = fleet.start_at('w', 2, &path);
     let mut readers = fleet.start_at('r', 4, &path);
     for (reader, how) in readers.iter_mut().zip(["reload", "reload", "catch-up", "follow"]) {
-        reader.tell(how);
+        reader.send(how);
     }
     for writer in &mut writers {
         writer.ask("open");
-        writer.tell(&format!("append {APPENDS}"));
+        writer.send(&format!("append {APPENDS}"));
     }
     for writer in &mut writers {
         assert_eq!(all("ack", &writer.wait_for("done")).len(), APPENDS);

@@ -1,4 +1,4 @@
-//! Writers that know nothing of locks: nothing is lost, glued or misread, and the engine tells of them.
+//! Writers that do not lock: nothing is lost, fused or misread, and the engine reports them.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ fn a_foreign_appender_that_does_not_lock_shares_the_file_with_us() {
         process.ask("open");
     }
     for (one, other) in ours.iter_mut().zip(&mut foreign) {
-        one.tell(&format!("append {APPENDS}"));
-        other.tell(&format!("raw {APPENDS}"));
+        one.send(&format!("append {APPENDS}"));
+        other.send(&format!("raw {APPENDS}"));
     }
     let mut acknowledged = BTreeSet::new();
     for process in ours.iter_mut().chain(&mut foreign) {

@@ -1,4 +1,4 @@
-//! What stands in a file, read without the engine.
+//! The content of a file, read without the engine.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,18 +8,18 @@ use serde_json::Value;
 use session_tree::{Message, Options, Timestamp};
 
 /// One entry of a file.
-pub(super) struct Written {
+pub(super) struct WrittenEntry {
     pub(super) id: String,
     pub(super) parent: Option<String>,
-    /// Who wrote it, and as which of its entries.
+    /// The writer.
     pub(super) writer: String,
     pub(super) number: usize,
 }
 
 /// All lines of a file.
 pub(super) struct View {
-    pub(super) entries: Vec<Written>,
-    /// Lines that are no JSON.
+    pub(super) entries: Vec<WrittenEntry>,
+    /// The number of lines that are not JSON.
     pub(super) broken: usize,
     pub(super) headers: usize,
     pub(super) blank: usize,
@@ -35,7 +35,7 @@ impl View {
                 Err(_) if line.is_empty() => view.blank += 1,
                 Err(_) => view.broken += 1,
                 Ok(value) if value["type"] == "session" => view.headers += 1,
-                Ok(value) => view.entries.push(Written::read(&value)),
+                Ok(value) => view.entries.push(WrittenEntry::read(&value)),
             }
         }
         view
@@ -45,12 +45,12 @@ impl View {
         self.entries.iter().map(|entry| entry.id.as_str()).collect()
     }
 
-    /// The entries of one writer, in file order.
-    pub(super) fn of_writer<'v>(&'v self, name: &'v str) -> impl Iterator<Item = &'v Written> {
+    /// Returns the entries of one writer, in file order.
+    pub(super) fn of_writer<'v>(&'v self, name: &'v str) -> impl Iterator<Item = &'v WrittenEntry> {
         self.entries.iter().filter(move |entry| entry.writer == name)
     }
 
-    /// Checks that no id stands in the file twice.
+    /// Checks that all ids are unique.
     pub(super) fn assert_ids_are_unique(&self, about: &str) {
         let mut counts = HashMap::new();
         for id in self.ids() {
@@ -60,8 +60,7 @@ impl View {
         assert!(counts.is_empty(), "{about}: {counts:?}");
     }
 
-    /// Checks that the entries of a writer hang below each other, the first one below `start`, in the order in
-    /// which they were written.
+    /// Checks that the entries of a writer form a chain below `start`, in the order of writing.
     pub(super) fn assert_chain(&self, name: &str, start: Option<&str>, about: &str) {
         let mut above = start;
         for (number, entry) in self.of_writer(name).enumerate() {
@@ -72,12 +71,12 @@ impl View {
     }
 }
 
-impl Written {
+impl WrittenEntry {
     fn read(value: &Value) -> Self {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let content = text(&value["message"]["content"]).unwrap_or_default();
         let mut words = content.split(' ');
-        Written {
+        WrittenEntry {
             id: text(&value["id"]).unwrap_or_default(),
             parent: text(&value["parentId"]),
             writer: words.next().unwrap_or_default().to_owned(),
@@ -86,7 +85,7 @@ impl Written {
     }
 }
 
-/// Makes a session with one entry, and returns the id of that.
+/// Creates a session with one entry and returns its id.
 pub(super) fn start_session(path: &PathBuf) -> String {
     let mut session = Options::new().create(path, "/project").unwrap();
     let message = Message::user("start").with_time(Timestamp::from_millis(0));

@@ -1,4 +1,4 @@
-//! Sessions that can be written, and short ways to say what is in them.
+//! Writable sessions, and short descriptions of their content.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use session_tree::{EntryId, Message, Options, Position, Session, Timestamp};
 use testkit::clock::TickingClock;
 use testkit::ids::CountingIds;
 
-/// A directory that is gone after the test.
+/// A directory that is removed after the test.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -27,7 +27,7 @@ impl Folder {
         path
     }
 
-    /// The names of all files, in order.
+    /// Returns the names of all files, in order.
     pub(crate) fn names(&self) -> Vec<String> {
         let files = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> =
@@ -37,12 +37,12 @@ impl Folder {
     }
 }
 
-/// Options that give the same ids and times in every run.
+/// Returns options with the same ids and times in every run.
 pub(crate) fn options() -> Options {
     Options::new().clock(TickingClock::default()).ids(CountingIds::default())
 }
 
-/// A new session in memory.
+/// Creates a session in memory.
 pub(crate) fn in_memory() -> Session {
     options().in_memory("/project").unwrap()
 }
@@ -64,7 +64,7 @@ pub(crate) fn parent(session: &Session, id: &EntryId) -> Option<EntryId> {
     session.entry(id.as_str()).unwrap().parent_id().cloned()
 }
 
-/// Each entry as `id<parent`, in file order.
+/// Formats each entry as `id<parent`, in file order.
 pub(crate) fn shape(session: &Session) -> Vec<String> {
     let tree = session.tree();
     let draw = |node| match tree.parent(node) {
@@ -74,7 +74,7 @@ pub(crate) fn shape(session: &Session) -> Vec<String> {
     tree.nodes().map(draw).collect()
 }
 
-/// The ids from the root to an entry, or to the leaf.
+/// Returns the ids from the root to an entry, or to the leaf.
 pub(crate) fn path(session: &Session, from: Option<&str>) -> Vec<String> {
     session
         .branch_path(from.map_or(Position::Leaf, Position::from))
@@ -83,30 +83,30 @@ pub(crate) fn path(session: &Session, from: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-/// The ids of the children of an entry, in file order.
+/// Returns the ids of the children of an entry, in file order.
 pub(crate) fn children(session: &Session, id: &str) -> Vec<String> {
     let tree = session.tree();
     tree.children(tree.node(id).unwrap()).map(|node| tree.id(node).to_string()).collect()
 }
 
-/// The ids of all roots, in file order.
+/// Returns the ids of all roots, in file order.
 pub(crate) fn roots(session: &Session) -> Vec<String> {
     session.tree().roots().map(|node| session.tree().id(node).to_string()).collect()
 }
 
-/// The entries that the context of the leaf comes from.
+/// Returns the source entries of the context of the leaf.
 pub(crate) fn context(session: &Session) -> Vec<String> {
     let context = session.context().unwrap();
     context.items.iter().map(|item| session.tree().id(item.source).to_string()).collect()
 }
 
-/// The text of a field of an entry.
+/// Returns a text field of an entry.
 pub(crate) fn field(session: &Session, id: &str, name: &str) -> Option<String> {
     let entry = session.entry(id).unwrap();
     entry.value().unwrap().get(name).and_then(ValueRef::as_str).map(Into::into)
 }
 
-/// The codes of all diagnostics, in file order.
+/// Returns the codes of all diagnostics, in file order.
 pub(crate) fn codes(session: &Session) -> Vec<&'static str> {
     session.diagnostics().iter().map(|diagnostic| diagnostic.problem.code()).collect()
 }

@@ -1,4 +1,4 @@
-//! The files of `fixtures/pi-1.5.0` and what the real program answered about them.
+//! The files of `fixtures/pi-1.5.0` and the recorded answers of pi.
 
 use std::fs;
 use std::path::Path;
@@ -32,14 +32,13 @@ pub(crate) fn recorded() -> Vec<Recorded> {
 }
 
 impl Recorded {
-    /// Tells whether the real program found a session in the file, neither refused it nor began a new one.
+    /// Returns true if pi found a session in the file instead of refusing it or starting a new one.
     pub(crate) fn is_session(&self) -> bool {
         let answer = self.answer.root();
         answer.get("openError").is_none() && answer.get("fresh").and_then(ValueRef::as_bool) != Some(true)
     }
 
-    /// Returns the answers for the leaf and for the other positions; not those where the real program crashed or
-    /// would never have answered.
+    /// Returns the answers for the leaf and for other positions, except those where pi crashed or did not end.
     pub(crate) fn positions(&self) -> Vec<Position<'_>> {
         let answer = self.answer.root();
         let loaded = Position { leaf: leaf(answer), is_loaded: true, answer };
@@ -49,10 +48,10 @@ impl Recorded {
     }
 }
 
-/// What the real program answered for one position of the leaf.
+/// The answers of pi for one position of the leaf.
 pub(crate) struct Position<'a> {
     pub(crate) leaf: Option<String>,
-    /// Whether this is where the leaf was after loading.
+    /// True if this is the leaf after loading.
     pub(crate) is_loaded: bool,
     pub(crate) answer: ValueRef<'a>,
 }
@@ -67,7 +66,7 @@ fn leaf(answer: ValueRef<'_>) -> Option<String> {
     answer.get("leaf").and_then(ValueRef::as_str).map(Into::into)
 }
 
-/// Finds the entry that an answer names; `#k` is the k-th entry of a file whose entries have no ids.
+/// Finds the entry that an answer names; `#k` is the k-th entry of a file without ids.
 pub(crate) fn named(session: &Session, id: &str) -> Option<Node> {
     let place = || session.tree().nodes().nth(id.strip_prefix('#')?.parse().ok()?);
     session.tree().node(id).or_else(place)

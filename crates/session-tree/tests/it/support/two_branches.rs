@@ -1,4 +1,4 @@
-//! Sessions with two branches for the tests of picks, merges and pops, and the lines that a drawing cannot express.
+//! Sessions with two branches for the tests of picks, merges and pops, and lines that a drawing cannot express.
 
 use session_tree::{EntryId, Kind, Message, Node, Options, Session, Timestamp};
 use testkit::clock::TickingClock;
@@ -8,7 +8,7 @@ use testkit::ids::CountingIds;
 /// The time of every pick.
 pub(crate) const NOW: i64 = 1_750_000_000_000;
 
-/// A session that can be written, with the entries of a drawing whose leaf is the last one.
+/// A writable session with the entries of a drawing whose last entry is the leaf.
 pub(crate) struct Live {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) session: Session,
@@ -27,7 +27,7 @@ impl Live {
         Self { dir, session }
     }
 
-    /// Draws a session whose leaf is moved to an entry.
+    /// Draws a session and moves its leaf to an entry.
     pub(crate) fn at(drawing: &str, leaf: &str) -> Self {
         let mut live = Self::draw(drawing);
         live.session.branch(leaf).unwrap();
@@ -38,7 +38,7 @@ impl Live {
         self.session.node(id).unwrap()
     }
 
-    /// Reads the file again, as another process would, with the leaf where it is here.
+    /// Opens the file again, like another process, with the same leaf.
     pub(crate) fn reread(&self) -> Session {
         let mut again = Session::open_read_only(self.dir.path().join("s.jsonl")).unwrap();
         assert!(again.diagnostics().is_empty(), "{:?}", again.diagnostics());
@@ -49,7 +49,7 @@ impl Live {
         again
     }
 
-    /// What a model reads at the leaf, one `role: text` per message, from the file as it is now.
+    /// Returns the context at the leaf from the file, one `role: text` per message.
     pub(crate) fn llm(&self) -> Vec<String> {
         let request = self.reread().context().unwrap().to_request();
         request.iter().map(|item| format!("{}: {}", item.role(), item.text())).collect()
@@ -72,7 +72,7 @@ pub(crate) fn options() -> Options {
     Options::new().clock(TickingClock::new(Timestamp::from_millis(NOW), 0)).ids(CountingIds::default())
 }
 
-/// A drawing of another session: one with another id.
+/// Draws a session with another id.
 pub(crate) fn other(drawing: &str) -> Live {
     let text = String::from_utf8(session_text(drawing)).unwrap();
     Live::of(text.replacen("\"id\":\"ses\"", "\"id\":\"elsewhere\"", 1).into_bytes())
@@ -82,14 +82,14 @@ pub(crate) fn ids(session: &Session, nodes: &[Node]) -> Vec<String> {
     nodes.iter().map(|node| session.tree().id(*node).to_string()).collect()
 }
 
-/// The line of a message entry, for what a drawing has no word for.
+/// Returns the line of a message entry that a drawing cannot express.
 pub(crate) fn line(id: &str, parent: &str, message: &str) -> String {
     format!(
         r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T01:00:00.000Z","message":{message}}}"#
     )
 }
 
-/// The line of an answer that calls one tool on a file.
+/// Returns the line of an answer that calls one tool on a file.
 pub(crate) fn call(id: &str, parent: &str, tool: &str, path: &str) -> String {
     let call =
         format!(r#"{{"type":"toolCall","id":"call-{id}","name":"{tool}","arguments":{{"path":"{path}"}}}}"#);
@@ -100,7 +100,7 @@ pub(crate) fn call(id: &str, parent: &str, tool: &str, path: &str) -> String {
     )
 }
 
-/// The line of the result of such a call.
+/// Returns the line of the result of such a call.
 pub(crate) fn result(id: &str, answer: &str, tool: &str, text: &str) -> String {
     line(
         id,

@@ -29,7 +29,7 @@ impl Hash for CountedId {
 fn drawing_many_ids_compares_each_with_few_others() {
     let (mut drawn, mut next) = (HashSet::new(), 0);
     for _ in 0..10_000 {
-        // Every id is proposed twice, so half of the proposals have to be refused.
+        // Every id is proposed twice, so half of the proposals are refused.
         let draw = |_| {
             next += 1;
             CountedId(next / 2)
