@@ -46,7 +46,11 @@ pub(crate) struct Places {
 impl App {
     /// Puts the parts together.
     pub(crate) fn new(ui: Ui, env: Environment, places: Places) -> Self {
-        App { ui, env, places, databases: Databases::default(), store: OnceLock::new() }
+        let databases = Databases::default();
+        if let Ok(state) = env.state_dir() {
+            databases.set_spool(state.join("spool"));
+        }
+        App { ui, env, places, databases, store: OnceLock::new() }
     }
 
     /// Returns the same app with an output that collects what is printed, for the chat.

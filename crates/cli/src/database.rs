@@ -112,6 +112,16 @@ mod with_postgres {
         pub(crate) fn passwords(&self) -> Vec<String> {
             self.0.passwords()
         }
+
+        /// Sets the directory for entries that wait for a server.
+        pub(crate) fn set_spool(&self, directory: PathBuf) {
+            self.0.set_spool(directory);
+        }
+
+        /// Lets sessions continue in a local file while the server is away.
+        pub(crate) fn continue_offline(&self) {
+            self.0.continue_offline();
+        }
     }
 
     /// Returns true if only its owner can read a file: others are not used for passwords.
@@ -196,6 +206,10 @@ mod without_postgres {
         pub(crate) fn passwords(&self) -> Vec<String> {
             Vec::new()
         }
+
+        pub(crate) fn set_spool(&self, _: PathBuf) {}
+
+        pub(crate) fn continue_offline(&self) {}
     }
 
     /// Returns nothing: no error comes from a database.

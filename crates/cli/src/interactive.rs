@@ -46,6 +46,7 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
         args.extensions.check_flags(None)?;
         args.check_tools(&ToolBox::all())?;
     }
+    app.databases.continue_offline();
     let agent = args.agent_for(&setup, Mode::AskFor, Events::default(), app)?;
     let agent = spawn(agent)?;
     app.ui.flush()?;
@@ -73,6 +74,11 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
         let ended = chat.run().await.map_err(terminal);
         agent.quit().await?;
         let is_saved = agent.read(|session| session.file().is_some() && session.is_saved());
+        if agent.read(|session| session.notice().is_some()) {
+            crate::ui::words(
+                "the last entries wait in a local file; they go to the database when it is used next",
+            );
+        }
         ended.map(|()| is_saved)
     });
     // Threads that still read for the screen may stop in the middle.

@@ -41,6 +41,7 @@ pub(crate) struct Connection {
     database: String,
     link: Mutex<Option<Arc<Link>>>,
     was_connected: AtomicBool,
+    patience: Duration,
 }
 
 /// One connection to the server, and the statements prepared on it.
@@ -67,7 +68,18 @@ pub(crate) struct Statements {
 impl Connection {
     pub(crate) fn new(address: Address) -> Self {
         let database = address.without_session().to_string();
-        Self { address, database, link: Mutex::new(None), was_connected: AtomicBool::new(false) }
+        Self {
+            address,
+            database,
+            link: Mutex::new(None),
+            was_connected: AtomicBool::new(false),
+            patience: PATIENCE,
+        }
+    }
+
+    /// Sets how long a lost connection is tried again.
+    pub(crate) fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Returns the name of the database in messages.
@@ -82,7 +94,7 @@ impl Connection {
         F: Future<Output = Result<T, tokio_postgres::Error>> + Send + 'static,
     {
         let was_connected = self.was_connected.load(Ordering::Relaxed);
-        let deadline = Instant::now() + if was_connected { PATIENCE } else { FIRST_PATIENCE };
+        let deadline = Instant::now() + if was_connected { self.patience } else { FIRST_PATIENCE };
         loop {
             let link = self.link(deadline)?;
             let error = match block_on(request(Arc::clone(&link)))? {

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -24,6 +24,7 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::layout::{Layout, Part, Ranges};
 use crate::line::{Line, append_bytes, entry_key};
+use crate::spool::SpoolingJournal;
 use crate::summary::Facts;
 use crate::transaction::{Created, append_and_commit, create, or_roll_back, replace};
 
@@ -104,7 +105,12 @@ impl PostgresJournal {
     ///
     /// Fails if a session of this name exists, or the database cannot be used.
     pub fn create(address: &Address) -> Result<Self, Error> {
-        let journal = Self::new(address, Arc::new(Connection::new(address.clone())))?;
+        Self::create_with(address, Arc::new(Connection::new(address.clone())))
+    }
+
+    /// Prepares a new session on a connection.
+    pub(crate) fn create_with(address: &Address, connection: Arc<Connection>) -> Result<Self, Error> {
+        let journal = Self::new(address, connection)?;
         match journal.find(&journal.session)? {
             None => Ok(journal),
             Some(_) => Err(journal.already_exists()),
@@ -157,6 +163,32 @@ impl PostgresJournal {
     fn too_long(&self) -> Error {
         let reason = "a line has more than 2 GiB".to_owned();
         Error::Refused { database: self.connection.database().to_owned(), reason }
+    }
+
+    /// Returns the lines of a session that the database does not have yet.
+    pub(crate) fn unpublished(&self) -> &[u8] {
+        &self.unpublished
+    }
+
+    /// Returns those of the ids that the session has.
+    pub(crate) fn present(&self, ids: &[EntryId]) -> Result<HashSet<EntryId>, Error> {
+        let Some(stored) = &self.stored else { return Ok(HashSet::new()) };
+        let rows = self.rows_of(stored, ids)?;
+        let found: HashSet<&[u8]> = rows.iter().map(|row| row.get(0)).collect();
+        Ok(ids.iter().filter(|id| found.contains(&*entry_key(id))).cloned().collect())
+    }
+
+    /// Reads the last line of each entry.
+    fn rows_of(&self, stored: &Stored, ids: &[EntryId]) -> Result<Vec<Row>, Error> {
+        let keys: Vec<Vec<u8>> = ids.iter().map(entry_key).collect();
+        let content = Arc::new((Ranges::of(&stored.layout.parts(ALL)), keys));
+        self.connection.run(!self.is_locked, move |link| {
+            let content = Arc::clone(&content);
+            async move {
+                let (Ranges { logs, starts, stops, shifts }, keys) = &*content;
+                link.client.query(&link.statements.lines, &[logs, starts, stops, shifts, keys]).await
+            }
+        })
     }
 
     /// Looks for a session in the database.
@@ -497,15 +529,7 @@ impl Journal for PostgresJournal {
                 }
             }
             Some(stored) => {
-                let content = Arc::new((Ranges::of(&stored.layout.parts(ALL)), keys.clone()));
-                let rows = self.connection.run(!self.is_locked, move |link| {
-                    let content = Arc::clone(&content);
-                    async move {
-                        let (Ranges { logs, starts, stops, shifts }, keys) = &*content;
-                        link.client.query(&link.statements.lines, &[logs, starts, stops, shifts, keys]).await
-                    }
-                })?;
-                for row in &rows {
+                for row in &self.rows_of(stored, ids)? {
                     let mut bytes = Vec::new();
                     self.append_row(row, 1, &mut bytes);
                     found.insert(row.get(0), bytes);
@@ -536,7 +560,9 @@ impl Journal for PostgresJournal {
     }
 
     fn fork(&mut self, at: u64, source: &dyn Journal, parts: &[ForkPart<'_>]) -> Result<bool> {
-        let source = (source as &dyn Any).downcast_ref::<PostgresJournal>();
+        let any = source as &dyn Any;
+        let spooling = || any.downcast_ref::<SpoolingJournal>().map(SpoolingJournal::database);
+        let source = any.downcast_ref::<PostgresJournal>().or_else(spooling);
         let source = source.filter(|source| source.connection.database() == self.connection.database());
         // Other clients know the places of the lines of a session that exists, so only a new one can share lines.
         let (None, Some(source)) = (&self.stored, source.and_then(|source| source.stored.as_ref())) else {

@@ -27,6 +27,7 @@ mod layout;
 mod line;
 mod schema;
 mod sessions;
+mod spool;
 mod store;
 mod summary;
 mod transaction;

@@ -1,6 +1,7 @@
 //! Databases as a store of the engine: their addresses are accepted like paths.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use session_tree::journal::{Journal, Store};
@@ -10,6 +11,7 @@ use crate::address::Address;
 use crate::error::Error;
 use crate::journal::PostgresJournal;
 use crate::sessions::sessions;
+use crate::spool::{SpoolingJournal, recover};
 
 /// The sessions of PostgreSQL databases, by their addresses.
 ///
@@ -18,6 +20,8 @@ use crate::sessions::sessions;
 #[derive(Debug, Default)]
 pub struct PostgresStore {
     databases: Mutex<Vec<Address>>,
+    spool: Mutex<Option<PathBuf>>,
+    continues_offline: AtomicBool,
 }
 
 impl PostgresStore {
@@ -29,6 +33,25 @@ impl PostgresStore {
         databases.retain(|known| known.to_string() != database.to_string());
         databases.push(database);
         path
+    }
+
+    /// Sets the directory of spool files. Lines that a program left there when it died go to the database as soon as it is used.
+    pub fn set_spool(&self, directory: PathBuf) {
+        *self.spool.lock().unwrap_or_else(PoisonError::into_inner) = Some(directory);
+    }
+
+    /// Lets sessions that are opened from now on continue in a spool file while the server is away.
+    pub fn continue_offline(&self) {
+        self.continues_offline.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns the directory of spool files, after lines that were left there went to the database of an address.
+    fn spool(&self, address: &Address) -> Result<Option<PathBuf>> {
+        let directory = self.spool.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(directory) = &directory {
+            recover(directory, address)?;
+        }
+        Ok(directory.filter(|_| self.continues_offline.load(Ordering::Relaxed)))
     }
 
     /// Returns the passwords of all databases.
@@ -61,19 +84,32 @@ impl Store for PostgresStore {
     }
 
     fn open(&self, path: &Path) -> Result<Box<dyn Journal>> {
-        Ok(Box::new(PostgresJournal::open(&self.address(path)?)?))
+        let address = self.address(path)?;
+        Ok(match self.spool(&address)? {
+            Some(directory) => Box::new(SpoolingJournal::open(&address, &directory)?),
+            None => Box::new(PostgresJournal::open(&address)?),
+        })
     }
 
     fn create(&self, path: &Path) -> Result<Box<dyn Journal>> {
-        match PostgresJournal::create(&self.address(path)?) {
+        let address = self.address(path)?;
+        let journal: Result<Box<dyn Journal>, Error> = match self.spool(&address)? {
+            Some(directory) => {
+                SpoolingJournal::create(&address, &directory).map(|journal| Box::new(journal) as _)
+            }
+            None => PostgresJournal::create(&address).map(|journal| Box::new(journal) as _),
+        };
+        match journal {
             Err(Error::SessionExists { .. }) => Err(session_tree::Error::Exists { path: path.into() }),
-            journal => Ok(Box::new(journal?)),
+            journal => Ok(journal?),
         }
     }
 }
 
 impl CatalogStore for PostgresStore {
     fn list(&self, path: &Path) -> Result<Vec<SessionSummary>> {
-        Ok(sessions(&self.address(path)?)?.into_iter().map(|session| session.summary).collect())
+        let address = self.address(path)?;
+        self.spool(&address)?;
+        Ok(sessions(&address)?.into_iter().map(|session| session.summary).collect())
     }
 }

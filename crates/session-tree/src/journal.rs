@@ -100,6 +100,11 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug + Any {
         Capabilities::default()
     }
 
+    /// Returns a notice about the state of the journal for its user, such as a lost connection. None if all is well.
+    fn notice(&self) -> Option<Cow<'_, str>> {
+        None
+    }
+
     /// Returns true if others can open the journal. A new session may be kept back until its conversation begins: see
     /// [`NewLines::publish`].
     fn exists(&self) -> bool {

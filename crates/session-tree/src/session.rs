@@ -158,6 +158,11 @@ impl Session {
         self.journal.path().or_else(|| self.journal.address())
     }
 
+    /// Returns a notice about the storage for the user, such as a lost connection: see [`Journal::notice`].
+    pub fn notice(&self) -> Option<Cow<'_, str>> {
+        self.journal.notice()
+    }
+
     /// Returns the number of bytes of the session, as far as they are known.
     pub fn size(&self) -> u64 {
         self.index.known_end()

@@ -212,6 +212,45 @@ fn the_chat_works_on_a_database() {
 }
 
 #[test]
+fn the_chat_continues_while_the_server_is_away() {
+    let (home, mut server) = (Home::new(), PostgresServer::start());
+    let database = server.database();
+    run(&home, &["db", "init", &database]);
+    let answers = (1..=5).map(|number| Reply::answer().text(&format!("Answer {number}.")));
+    let model = ModelServer::start(answers).unwrap();
+    set_up(&home, &model, "anthropic-messages");
+    let mut command = home.command(&[]);
+    let start = |command: &mut std::process::Command| {
+        Screen::start(command.env("OFFSHOOT_STORE", &database).env_remove("OFFSHOOT_IDS"), 100, 30)
+    };
+    let mut screen = start(&mut command);
+    screen.wait_for("every conversation is a tree");
+    screen.ask("Prompt 1", "Answer 1.");
+    server.kill();
+    screen.wait_for("continuing in a local file");
+    screen.ask("Prompt 2", "Answer 2.");
+    screen.ask("Prompt 3", "Answer 3.");
+    server.resume();
+    screen.wait_without("continuing in a local file");
+    screen.ask("Prompt 4", "Answer 4.");
+    let store = [("OFFSHOOT_STORE", database.as_str())];
+    let spoken = |last: u32| -> Vec<String> {
+        (1..=last).flat_map(|number| [format!("Prompt {number}"), format!("Answer {number}.")]).collect()
+    };
+    assert_eq!(messages(&home, &store, "-"), spoken(4));
+    server.kill();
+    screen.wait_for("continuing in a local file");
+    screen.ask("Prompt 5", "Answer 5.");
+    // The program dies; the next one brings its entries to the database.
+    let killed = std::process::Command::new("kill").args(["-KILL", &screen.process().to_string()]).status();
+    assert!(killed.unwrap().success());
+    screen.end();
+    server.resume();
+    assert_eq!(messages(&home, &store, "-"), spoken(5));
+    assert_eq!(fs::read_dir(home.path("offshoot/state/spool")).unwrap().count(), 0);
+}
+
+#[test]
 fn a_password_comes_from_the_environment_and_stays_there() {
     let (home, server) = (Home::new(), PostgresServer::start());
     server.add_role_with_password("ann", "s3cret-word");

@@ -7,6 +7,7 @@ mod forks;
 mod lists;
 mod loss;
 mod sessions;
+mod spool;
 mod tenants;
 mod transfer;
 

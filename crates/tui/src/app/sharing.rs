@@ -88,9 +88,12 @@ impl App<'_> {
 
     /// Updates the remark about the session in the footer.
     pub(super) fn update_remark(&mut self) {
-        let (id, is_read_only) =
-            self.agent.read(|session| (session.header().id().into_owned(), session.read_only().is_some()));
+        let (id, is_read_only, notice) = self.agent.read(|session| {
+            let notice = session.notice().map(|notice| notice.into_owned());
+            (session.header().id().into_owned(), session.read_only().is_some(), notice)
+        });
         self.chat.footer.remark = match &self.sharing.error {
+            _ if notice.is_some() => notice,
             Some(error) => Some(error.clone()),
             None if is_read_only => Some("read only".to_owned()),
             None if self.services.is_open_elsewhere(&id) => Some("also open elsewhere".to_owned()),
