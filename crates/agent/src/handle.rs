@@ -24,7 +24,7 @@ use crate::event::{AgentEvent, Events, Subscription};
 use crate::extension::ExtensionCommand;
 use crate::hooks::given;
 use crate::model::{Model, ThinkingLevel};
-use crate::permission::Rule;
+use crate::permission::{Mode, Rule};
 use crate::queue::{Delivery, Job, JobFuture, Queue, QueueText, Queued};
 use crate::secrets::Secrets;
 use crate::settings::Settings;
@@ -244,6 +244,16 @@ impl AgentHandle {
     /// Registers as the front end that approves tool calls, replacing the previous one.
     pub fn approvals(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
         self.approvals.register()
+    }
+
+    /// Returns what happens to tool calls that the user must be asked about.
+    pub fn permission_mode(&self) -> Mode {
+        self.approvals.permissions().mode
+    }
+
+    /// Changes what happens to tool calls that the user must be asked about, from the next call on.
+    pub fn set_permission_mode(&self, mode: Mode) {
+        self.approvals.permissions().mode = mode;
     }
 
     /// Returns the rules about tool calls.

@@ -64,6 +64,12 @@ impl App {
         }
     }
 
+    /// Returns an app that works in another directory and collects what is printed.
+    #[cfg(feature = "server")]
+    pub(crate) fn in_directory(&self, cwd: &Path) -> Self {
+        App { env: self.env.in_directory(cwd), ..self.capturing(None) }
+    }
+
     /// Returns how sessions are opened and made.
     pub(crate) fn options(&self) -> Options {
         self.options_maker()()

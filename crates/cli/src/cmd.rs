@@ -3,6 +3,8 @@
 //! [`SessionCommand`]s change a session. They have one definition and one implementation for `offshoot x`, for `/x` in the
 //! chat and for `offshoot -p '/x'`, and they run through an agent, so extensions see the same events each time.
 
+#[cfg(feature = "server")]
+mod acp;
 mod append;
 mod branch_here;
 pub(crate) mod branches;
@@ -75,15 +77,17 @@ pub(crate) enum Group {
     Move,
     Copy,
     Mend,
+    Connect,
     SetUp,
 }
 
 impl Group {
-    const ALL: [(Group, &'static str); 5] = [
+    const ALL: [(Group, &'static str); 6] = [
         (Group::Look, "Look at sessions"),
         (Group::Move, "Move in a session"),
         (Group::Copy, "Copy and combine"),
         (Group::Mend, "Check and repair"),
+        (Group::Connect, "Connect"),
         (Group::SetUp, "Set up"),
     ];
 }
@@ -219,6 +223,8 @@ other_commands! {
     ],
     Mend Migrate(migrate) -> [ChangeJson<migrate::Migrated>],
     Mend Report(report) -> [Vec<report::Section>],
+    #[cfg(feature = "server")]
+    Connect Acp(acp) -> [],
     #[cfg(feature = "postgres")]
     SetUp Db(db) -> [db::State, Vec<db::Listed>],
     SetUp Models(models) -> [Vec<models::ListedModel<'_>>],

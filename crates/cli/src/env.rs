@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use etcetera::{BaseStrategy, choose_base_strategy};
@@ -36,6 +36,8 @@ pub(crate) struct Environment {
     pub(crate) log: Option<String>,
     clock: Option<Timestamp>,
     ids: Option<u64>,
+    /// The working directory, if it is not the one of the process.
+    cwd: Option<PathBuf>,
 }
 
 /// A directory with sessions.
@@ -68,6 +70,7 @@ impl Environment {
             log: text("OFFSHOOT_LOG"),
             clock: text("OFFSHOOT_CLOCK").and_then(|text| Timestamp::parse(&text)),
             ids: text("OFFSHOOT_IDS").and_then(|text| text.parse().ok()),
+            cwd: None,
         }
     }
 
@@ -137,9 +140,18 @@ impl Environment {
         Ok(base.state_dir().unwrap_or_else(|| base.cache_dir()).join("offshoot"))
     }
 
+    /// Returns the same environment with another working directory.
+    #[cfg(feature = "server")]
+    pub(crate) fn in_directory(&self, cwd: &Path) -> Self {
+        Environment { cwd: Some(cwd.to_owned()), ..self.clone() }
+    }
+
     /// Returns the working directory.
     pub(crate) fn cwd(&self) -> Result<String, CommandError> {
-        let cwd = env::current_dir().map_err(|error| CommandError::no_cwd(&error))?;
+        let cwd = match &self.cwd {
+            Some(cwd) => cwd.clone(),
+            None => env::current_dir().map_err(|error| CommandError::no_cwd(&error))?,
+        };
         Ok(cwd.to_string_lossy().into_owned())
     }
 

@@ -38,7 +38,7 @@ use crate::trust;
 use crate::ui::Tone;
 
 /// The options for talking to a model.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Talking to a model")]
 pub(crate) struct Args {

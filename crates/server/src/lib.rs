@@ -5,6 +5,7 @@
 //! Has no rule of the domain. Settings, models, files and commands of the program come through the trait [`Program`].
 #![forbid(unsafe_code)]
 
+pub mod acp;
 pub mod failure;
 mod frame;
 mod outbox;

@@ -14,5 +14,6 @@ mod server;
 mod tree;
 
 pub use dialogs::{HostEvents, front_end};
+pub(crate) use serve::Signals;
 pub use serve::{Ended, Transport, serve};
 pub use server::{Protocol, Server};

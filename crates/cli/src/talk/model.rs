@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::setup::Setup;
 
 /// Which model is asked for.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
     /// The model: `provider/id`, or a unique part of it.

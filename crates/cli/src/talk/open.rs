@@ -13,7 +13,7 @@ use crate::error::CommandError;
 use crate::ui::count;
 
 /// Which session to talk in; a new one if nothing is said.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
     /// Continue the latest session of this project.

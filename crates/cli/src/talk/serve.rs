@@ -1,7 +1,8 @@
-//! The agent as a service for another program: `--mode rpc`, `--mode jsonrpc` and `offshoot serve`.
+//! The agent as a service for another program: `--mode rpc`, `--mode jsonrpc`, `offshoot serve` and `offshoot acp`.
 //!
 //! arguments -> agent with extensions -> **`offshoot_server`** -> exit code
 
+use std::path::Path;
 use std::rc::Rc;
 
 use offshoot_agent::event::Events;
@@ -9,16 +10,21 @@ use offshoot_agent::handle::{AgentHandle, Reply};
 use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::host::{FrontEnd, Mode as HostMode};
+use offshoot_server::acp::{SessionChoice, StartedAgent, Workspace};
 use offshoot_server::rpc::{self, Ended, Protocol, Server, Transport};
+use offshoot_server::{Failure as ServerFailure, FailureKind};
+use serde_json::Value as Json;
 use session_tree::Session;
 
 use super::{Args, Mode};
 use crate::app::App;
-use crate::cmd::spawn;
+use crate::cmd::{sessions, spawn};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
+use crate::interactive::trash::Trash;
 use crate::server::ServerProgram;
 use crate::setup::Setup;
+use crate::trust;
 
 /// An agent with its extensions, which are being loaded.
 pub(crate) struct ServedAgent {
@@ -26,6 +32,86 @@ pub(crate) struct ServedAgent {
     pub(crate) extended: Option<Extended>,
     /// Replies when the extensions are loaded.
     pub(crate) loading: Reply<()>,
+}
+
+/// The options of agents that serve several clients or sessions.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+pub(crate) struct AgentArgs {
+    #[command(flatten)]
+    model: super::model::Args,
+    /// Allow these tool calls without asking: `write`, `bash(cargo *)`; can be repeated.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// Allow all tool calls without asking.
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    extensions: extensions::Args,
+    #[command(flatten)]
+    trust: trust::Args,
+}
+
+impl AgentArgs {
+    fn to_args(&self) -> Args {
+        let AgentArgs { model, allow, yes, extensions, trust } = self.clone();
+        Args { model, allow, yes, extensions, trust, ..Args::default() }
+    }
+}
+
+/// Serves an editor until it leaves.
+pub(crate) fn acp(args: &AgentArgs, app: &mut App) -> Result<(), CommandError> {
+    app.ui.flush()?;
+    let workspace = EditorWorkspace { args: args.to_args(), app: app.capturing(None) };
+    let ended = offshoot_server::acp::serve(Rc::new(workspace));
+    finish(ended.map_err(|error| CommandError::system("serve", "the editor".as_ref(), &error))?)
+}
+
+/// The program as an editor uses it.
+struct EditorWorkspace {
+    args: Args,
+    app: App,
+}
+
+impl Workspace for EditorWorkspace {
+    fn start(&self, cwd: &Path, choice: SessionChoice<'_>) -> Result<StartedAgent, ServerFailure> {
+        if !cwd.is_dir() {
+            let text = format!("{} is not a directory", cwd.display());
+            return Err(ServerFailure::of(FailureKind::BadInput, text));
+        }
+        let mut app = self.app.in_directory(cwd);
+        let setup = Setup::load(&mut app, self.args.trust)?;
+        let session = match choice {
+            SessionChoice::New => self.args.open.open(&mut app)?,
+            SessionChoice::Existing(id) => {
+                let file = app.find(id);
+                let file =
+                    file.map_err(|error| ServerFailure::of(FailureKind::BadInput, String::from(error)))?;
+                app.open_to_change(file, false)?
+            }
+        };
+        let (front_end, host_events) = rpc::front_end();
+        let ServedAgent { agent, loading, .. } = start(&self.args, session, &setup, front_end, &mut app)?;
+        let server = Server::new(agent, Rc::new(ServerProgram::new(&app, &setup)?));
+        Ok(StartedAgent { server, host_events, loading })
+    }
+
+    fn list(&self, cwd: Option<&Path>) -> Result<Vec<Json>, ServerFailure> {
+        let mut app = match cwd {
+            Some(cwd) => self.app.in_directory(cwd),
+            None => self.app.capturing(None),
+        };
+        let (_, rows) = sessions::find("", cwd.is_none(), Some(sessions::Sort::Recent), &mut app)?;
+        let spelled = rows.iter().map(serde_json::to_value).collect::<Result<_, _>>();
+        spelled.map_err(|error| ServerFailure::new(error.to_string()))
+    }
+
+    fn trash(&self, id: &str) -> Result<(), ServerFailure> {
+        let file = self.app.find(id);
+        let file = file.map_err(|error| ServerFailure::of(FailureKind::BadInput, String::from(error)))?;
+        let state = self.app.env.state_dir()?;
+        Ok(Trash::default().add(&state, &file)?)
+    }
 }
 
 /// Returns the protocol of a mode; none if it prints one answer.
@@ -59,7 +145,12 @@ pub(crate) fn run(
         Ok(args.check(served.extended.as_ref())?)
     };
     let ended = rpc::serve(&server, host_events, protocol, transport, check);
-    match ended.map_err(|error| CommandError::system("serve", "clients".as_ref(), &error))? {
+    finish(ended.map_err(|error| CommandError::system("serve", "clients".as_ref(), &error))?)
+}
+
+/// Returns the result of a command that served until it ended.
+fn finish(ended: Ended) -> Result<(), CommandError> {
+    match ended {
         Ended::Done => Ok(()),
         Ended::Failed(failure) => Err(Failure::new(failure.message).into()),
         Ended::Signal(number) => Err(CommandError::Signal(u8::try_from(number).unwrap_or(u8::MAX))),

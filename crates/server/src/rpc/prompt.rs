@@ -88,6 +88,15 @@ impl Server {
         }
     }
 
+    /// Sends a prompt for another protocol, or runs the command of an extension that it names. Returns when the work is
+    /// done.
+    pub(crate) async fn send_prompt(&self, submission: Submission) -> Result<Submitted, Failure> {
+        match self.run_extension_command(&submission.text).await {
+            ExtensionRun::Handled => Ok(Submitted::Handled),
+            ExtensionRun::Prompt(text) => Ok(self.agent.prompt(Submission { text, ..submission }).await?),
+        }
+    }
+
     /// Answers the prompt whose turn begins.
     pub(crate) async fn answer_started(&self) {
         let starting = self.starting.borrow_mut().pop_front();

@@ -229,14 +229,14 @@ impl Drop for Listener {
 }
 
 /// The signals that end a server.
-struct Signals {
+pub(crate) struct Signals {
     terminate: tokio::signal::unix::Signal,
     hang_up: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
 
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Signals {
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
@@ -245,7 +245,7 @@ impl Signals {
     }
 
     /// Waits for a signal and returns its number.
-    async fn arrived(&mut self) -> i32 {
+    pub(crate) async fn arrived(&mut self) -> i32 {
         tokio::select! {
             _ = self.terminate.recv() => SignalKind::terminate().as_raw_value(),
             _ = self.hang_up.recv() => SignalKind::hangup().as_raw_value(),

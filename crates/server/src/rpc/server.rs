@@ -18,6 +18,7 @@ use super::events::{Translator, WireEvent};
 use super::prompt::StartingPrompt;
 use super::protocol::Command;
 use crate::failure::{Failure, FailureKind};
+use crate::outbox::outbox;
 use crate::program::Program;
 
 /// The events that may wait for slow clients before the agent waits.
@@ -364,6 +365,13 @@ fn json_rpc_request(value: Json) -> Result<JsonRpcRequest, Failure> {
 }
 
 impl Server {
+    /// Runs a command for another protocol, by its name. Events are not sent.
+    pub(crate) async fn run_named(self: &Rc<Self>, name: &str, fields: Map<String, Json>) -> Reply {
+        let (sender, _) = outbox();
+        let nobody = Rc::new(Client::new(Protocol::Rpc, sender, false));
+        self.run(&nobody, None, read_command(name, fields)?).await
+    }
+
     /// Runs a command.
     pub(crate) async fn run(
         self: &Rc<Self>,
