@@ -26,6 +26,8 @@ pub enum FailureKind {
     UnknownCommand,
     /// A field is missing or wrong, or a reference names no entry.
     BadInput,
+    /// There is no such session, or it is not open.
+    NoSession,
     /// The agent is working.
     Busy,
     /// An extension or the user cancelled the command.
@@ -45,7 +47,7 @@ impl FailureKind {
             FailureKind::Parse => -32700,
             FailureKind::Request => -32600,
             FailureKind::UnknownCommand => -32601,
-            FailureKind::BadInput => -32602,
+            FailureKind::BadInput | FailureKind::NoSession => -32602,
             FailureKind::Failed => -32000,
             FailureKind::Busy => -32001,
             FailureKind::Cancelled => -32002,

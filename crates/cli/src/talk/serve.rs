@@ -86,7 +86,7 @@ impl Workspace for EditorWorkspace {
             SessionChoice::Existing(id) => {
                 let file = app.find(id);
                 let file =
-                    file.map_err(|error| ServerFailure::of(FailureKind::BadInput, String::from(error)))?;
+                    file.map_err(|error| ServerFailure::of(FailureKind::NoSession, String::from(error)))?;
                 app.open_to_change(file, false)?
             }
         };
@@ -108,7 +108,7 @@ impl Workspace for EditorWorkspace {
 
     fn trash(&self, id: &str) -> Result<(), ServerFailure> {
         let file = self.app.find(id);
-        let file = file.map_err(|error| ServerFailure::of(FailureKind::BadInput, String::from(error)))?;
+        let file = file.map_err(|error| ServerFailure::of(FailureKind::NoSession, String::from(error)))?;
         let state = self.app.env.state_dir()?;
         Ok(Trash::default().add(&state, &file)?)
     }

@@ -25,7 +25,8 @@ pub(super) struct Connection {
     pub(super) sessions: RefCell<HashMap<String, Rc<AcpSession>>>,
     /// The capabilities of the editor.
     pub(super) capabilities: RefCell<Json>,
-    outbox: Outbox,
+    /// The way to the editor; none once everything is sent.
+    outbox: RefCell<Option<Outbox>>,
     /// Our requests that the editor has not answered.
     waiting: RefCell<HashMap<u64, oneshot::Sender<Result<Json, Failure>>>>,
     next_id: Cell<u64>,
@@ -38,7 +39,7 @@ impl Connection {
             workspace,
             sessions: RefCell::default(),
             capabilities: RefCell::new(Json::Null),
-            outbox,
+            outbox: RefCell::new(Some(outbox)),
             waiting: RefCell::default(),
             next_id: Cell::new(0),
             running: Cell::new(0),
@@ -125,7 +126,7 @@ impl Connection {
         let message = match result {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err(failure) => {
-                let error = json!({"code": failure.kind.code(), "message": failure.message});
+                let error = json!({"code": code(failure.kind), "message": failure.message});
                 json!({"jsonrpc": "2.0", "id": id, "error": error})
             }
         };
@@ -135,7 +136,10 @@ impl Connection {
     async fn send(&self, message: &Json) {
         let mut frame = message.to_string().into_bytes();
         frame.push(b'\n');
-        if !self.outbox.send(frame).await {
+        let outbox = self.outbox.borrow().clone();
+        if let Some(outbox) = outbox
+            && !outbox.send(frame).await
+        {
             tracing::debug!("the editor is gone");
         }
     }
@@ -145,7 +149,7 @@ impl Connection {
         let session = self.sessions.borrow().get(id).cloned();
         session.ok_or_else(|| {
             let text = format!("session {id} is not open; `session/load` or `session/resume` opens it");
-            Failure::of(FailureKind::BadInput, text)
+            Failure::of(FailureKind::NoSession, text)
         })
     }
 
@@ -157,7 +161,7 @@ impl Connection {
         for session in sessions {
             session.close().await;
         }
-        self.outbox.close();
+        self.outbox.take();
     }
 }
 
@@ -177,5 +181,14 @@ fn params(message: &mut Map<String, Json>) -> Map<String, Json> {
     match message.remove("params") {
         Some(Json::Object(params)) => params,
         _ => Map::new(),
+    }
+}
+
+/// Returns the error code of the protocol.
+fn code(kind: FailureKind) -> i64 {
+    match kind {
+        FailureKind::NoSession => -32002,
+        FailureKind::Cancelled => FailureKind::Failed.code(),
+        kind => kind.code(),
     }
 }

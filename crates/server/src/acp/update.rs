@@ -70,9 +70,6 @@ impl Updates {
                 "content": contents(&output.content),
             })],
             AgentEvent::ToolEnd { call, output } => vec![self.ended(call, output)],
-            AgentEvent::ToolRefused { call, reason } => {
-                vec![self.ended(call, &ToolOutput::error(reason.as_str()))]
-            }
             AgentEvent::CompactionStart { .. } if self.shows_compactions => {
                 self.compactions += 1;
                 vec![self.compaction("in_progress", None)]
