@@ -68,7 +68,7 @@ impl Failure {
         Failure { kind, message: message.into() }
     }
 
-    /// Makes the error of a command that somebody cancelled.
+    /// Makes the error of a command that was cancelled.
     pub fn cancelled(by: &CancelledBy) -> Self {
         let message = match by {
             CancelledBy::User => "cancelled".to_owned(),

@@ -40,7 +40,7 @@ impl Outbox {
         }
     }
 
-    /// Sends a frame if there is room for it. Returns false if there is none, or if the client is gone.
+    /// Sends a frame if there is room for it. Returns false if the queue is full or the client is gone.
     pub(crate) fn try_send(&self, frame: Vec<u8>) -> bool {
         match self.room.clone().try_acquire_many_owned(units(&frame)) {
             Ok(permit) => self.send.send((frame, permit)).is_ok(),
@@ -48,7 +48,7 @@ impl Outbox {
         }
     }
 
-    /// Ends the queue: nothing is sent any more, and those who wait for room are released.
+    /// Closes the queue: later frames are dropped, and senders that wait for room return.
     pub(crate) fn close(&self) {
         self.room.close();
     }

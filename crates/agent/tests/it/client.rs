@@ -15,7 +15,6 @@ use offshoot_agent::queue::QueueText;
 use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::Outcome;
 use serde_json::json;
-use session_tree::Role;
 
 use crate::support::{Reply, Scripted, empty, path};
 
@@ -133,23 +132,4 @@ async fn stopping_returns_the_prompts_and_drops_the_requests_of_the_queue() {
     assert!(matches!(held.await, Err(AgentError::Dropped)));
     prompt(&agent, "hello?").await;
     assert_eq!(model.requests().len(), 2);
-}
-
-#[tokio::test]
-async fn the_entry_of_an_answer_is_known_before_its_first_part() {
-    let dir = tempfile::tempdir().unwrap();
-    let (agent, _) = start(vec![Reply::Text("one"), Reply::Text("two")], &dir);
-    let mut events = agent.subscribe();
-    prompt(&agent, "first").await;
-    prompt(&agent, "second").await;
-    let events: Vec<Event> = std::iter::from_fn(|| events.try_next()).collect();
-    let announced = events.iter().filter_map(|event| match &event.event {
-        AgentEvent::TurnStart { entry, .. } => Some(entry),
-        _ => None,
-    });
-    let stored = events.iter().filter_map(|event| match &event.event {
-        AgentEvent::Message { id, message } if message.role() == Role::Assistant => Some(id),
-        _ => None,
-    });
-    assert_eq!(announced.collect::<Vec<_>>(), stored.collect::<Vec<_>>());
 }

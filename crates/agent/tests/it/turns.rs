@@ -18,6 +18,7 @@ use offshoot_agent::tools::ReadyCall;
 use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::{Outcome, RetryPolicy};
 use serde_json::{Value as Json, json};
+use session_tree::{EntryId, Role};
 
 use crate::support::{Reply, Scripted, agent, allow_all, empty, overloaded, path, prompt, usage_of, watched};
 
@@ -405,4 +406,26 @@ async fn the_request_of_the_next_turn_begins_with_the_bytes_of_the_last() {
         assert_eq!(after[..before.len()], before);
         assert_eq!((&pair[0].system, &pair[0].tools), (&pair[1].system, &pair[1].tools));
     }
+}
+
+#[tokio::test]
+async fn the_entry_of_an_answer_is_known_before_its_first_part() {
+    let model = Scripted::new(vec![Reply::Text("one"), Reply::Text("two")]);
+    let seen: Arc<Mutex<Vec<(bool, EntryId)>>> = Arc::default();
+    let into = seen.clone();
+    let events = Events::new(move |event| match &event.event {
+        AgentEvent::TurnStart { entry, .. } => into.lock().unwrap().push((true, entry.clone())),
+        AgentEvent::Message { id, message } if message.role() == Role::Assistant => {
+            into.lock().unwrap().push((false, id.clone()));
+        }
+        _ => {}
+    });
+    let mut agent = agent(empty(), &model).with_events(events);
+    for text in ["first", "second"] {
+        agent.prompt(prompt(text), &Cancel::new()).await.unwrap();
+    }
+    let seen = seen.lock().unwrap();
+    let (announced, stored): (Vec<_>, Vec<_>) = seen.iter().partition(|(is_announced, _)| *is_announced);
+    let ids = |list: Vec<&(bool, EntryId)>| list.iter().map(|(_, id)| id.clone()).collect::<Vec<_>>();
+    assert_eq!((ids(announced), stored.len()), (ids(stored.clone()), 2));
 }

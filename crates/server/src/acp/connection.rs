@@ -165,7 +165,7 @@ impl Connection {
     }
 }
 
-/// A request that is forgotten when nobody waits for its answer.
+/// A request that waits for its answer. Dropping it forgets the request.
 struct OpenRequest<'c> {
     connection: &'c Connection,
     id: u64,
