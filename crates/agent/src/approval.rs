@@ -94,6 +94,11 @@ impl ApprovalRequest {
         self.answer.is_closed()
     }
 
+    /// Waits until the answer is no longer needed.
+    pub async fn over(&mut self) {
+        self.answer.closed().await;
+    }
+
     /// Answers the request. Dropping a request refuses the call.
     pub fn answer(self, answer: ApprovalAnswer) {
         // The call may have been stopped.

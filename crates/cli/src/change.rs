@@ -157,6 +157,12 @@ impl Change {
         format!("{}{}", sentence.trim_start(), notes.collect::<String>())
     }
 
+    /// Returns the text for a client that shows nothing else: the sentence, and the text for standard output.
+    #[cfg(feature = "server")]
+    pub(crate) fn full_text(&self) -> String {
+        [self.text()].into_iter().chain(self.output.iter().cloned()).collect::<Vec<_>>().join("\n\n")
+    }
+
     /// Returns the JSON form.
     pub(crate) fn into_json(self, dry_run: bool) -> Result<Value, CommandError> {
         if self.verbs.0.is_empty() {

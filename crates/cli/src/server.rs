@@ -8,7 +8,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::model::{Model, ModelSpec};
 use offshoot_providers::{OfflineModel, Providers};
-use offshoot_server::program::{CommandFuture, List, SessionsQuery};
+use offshoot_server::program::{CommandFuture, List, SessionsQuery, TextFuture, TypedCommand};
 use offshoot_server::{Failure, FailureKind, Program};
 use offshoot_web::ExportOptions;
 use serde::Serialize;
@@ -22,7 +22,23 @@ use crate::error::CommandError;
 use crate::exporting::{Export, Form, default_name, free, new_header};
 use crate::interactive::trash::Trash;
 use crate::setup::Setup;
-use crate::slash::{self, Slash};
+use crate::slash::{self, Line, Slash};
+
+/// The commands that can be typed into an editor. Others open another session, which the editor would not know.
+const TYPED: [&str; 12] = [
+    "switch",
+    "branch-here",
+    "undo",
+    "pop",
+    "push",
+    "label",
+    "name",
+    "compact",
+    "cherry-pick",
+    "merge",
+    "export-branch",
+    "permissions",
+];
 
 /// The program as servers see it.
 pub(crate) struct ServerProgram {
@@ -93,6 +109,42 @@ impl Program for ServerProgram {
         let export = Export { form: Form::Page, options, has_all: false, header };
         export.write_file(session, &path, false, &mut |_, _| {}, &Cancel::new())?;
         Ok(path)
+    }
+
+    fn typed_commands(&self) -> Vec<TypedCommand> {
+        let specs = slash::specs().into_iter().filter(|spec| TYPED.contains(&spec.name.as_str()));
+        specs
+            .map(|spec| TypedCommand { name: spec.name, arguments: spec.arguments, description: spec.what })
+            .collect()
+    }
+
+    fn run_typed<'a>(
+        &'a self,
+        line: &'a str,
+        agent: &'a AgentHandle,
+        cancel: &'a Cancel,
+    ) -> Option<TextFuture<'a>> {
+        let name = line.strip_prefix('/')?.split_whitespace().next()?;
+        TYPED.contains(&name).then_some(())?;
+        let parsed = slash::parse(line);
+        Some(Box::pin(async move {
+            let command = match parsed {
+                Line::Command(command) => *command,
+                Line::Help(text) => return Ok(text),
+                Line::Wrong(text) => return Err(Failure::of(FailureKind::BadInput, text)),
+                Line::Incomplete(_) | Line::Unknown(..) | Line::Text => {
+                    let text = format!("an argument is missing; `/{name} --help` shows the arguments");
+                    return Err(Failure::of(FailureKind::BadInput, text));
+                }
+            };
+            let Slash::Session(command) = command else {
+                return Err(Failure::new("this command needs the chat"));
+            };
+            let mut app = self.app.capturing(None);
+            let mut work = Work { agent, app: &mut app, dry_run: false, is_chat: false, cancel };
+            let change = command.run(&mut work).await?;
+            Ok(change.full_text())
+        }))
     }
 
     fn run<'a>(

@@ -66,6 +66,18 @@ pub trait Program {
     /// If the page cannot be written.
     fn export_html(&self, session: &Session, file: Option<&str>) -> Result<PathBuf, Failure>;
 
+    /// Returns the commands that can be typed, without those that open another session.
+    fn typed_commands(&self) -> Vec<TypedCommand>;
+
+    /// Runs a command that was typed, such as `/switch branch:2`; none if the line names none of
+    /// [`typed_commands`](Self::typed_commands).
+    fn run_typed<'a>(
+        &'a self,
+        line: &'a str,
+        agent: &'a AgentHandle,
+        cancel: &'a Cancel,
+    ) -> Option<TextFuture<'a>>;
+
     /// Runs a command that changes the session, such as `["merge", "branch:2"]`.
     fn run<'a>(
         &'a self,
@@ -74,6 +86,20 @@ pub trait Program {
         dry_run: bool,
         cancel: &'a Cancel,
     ) -> CommandFuture<'a>;
+}
+
+/// The text that a command of the chat shows.
+pub type TextFuture<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + 'a>>;
+
+/// A command that can be typed as `/name`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedCommand {
+    /// The name, without the slash.
+    pub name: String,
+    /// The arguments, as help shows them.
+    pub arguments: String,
+    /// A short description.
+    pub description: String,
 }
 
 /// The sessions to list.

@@ -17,14 +17,25 @@ impl AcpSession {
         self: Rc<Self>,
         mut requests: mpsc::UnboundedReceiver<ApprovalRequest>,
     ) {
-        while let Some(request) = requests.recv().await {
+        while let Some(mut request) = requests.recv().await {
             self.events_sent().await;
-            let answer = self.approval(&request).await;
+            let (call, options) = self.question(&request);
+            let chosen = tokio::select! {
+                chosen = self.ask(call, options) => chosen,
+                // The prompt was cancelled.
+                () = request.over() => continue,
+            };
+            let answer = match chosen.as_deref() {
+                Some("yes") => ApprovalAnswer::Yes,
+                Some("always") if request.rule.is_some() => ApprovalAnswer::Always,
+                _ => ApprovalAnswer::No(String::new()),
+            };
             request.answer(answer);
         }
     }
 
-    async fn approval(&self, request: &ApprovalRequest) -> ApprovalAnswer {
+    /// Spells the call that is asked about, and the answers.
+    fn question(&self, request: &ApprovalRequest) -> (Json, Vec<Json>) {
         let id = self.updates.borrow().call_id(&request.call_id);
         let mut call = call_fields(&id, &request.tool, &request.arguments);
         call["status"] = "pending".into();
@@ -40,11 +51,7 @@ impl AcpSession {
             options.push(option("always", &format!("Always allow {rule}"), "allow_always"));
         }
         options.push(option("no", "Reject", "reject_once"));
-        match self.ask(call, options).await.as_deref() {
-            Some("yes") => ApprovalAnswer::Yes,
-            Some("always") if request.rule.is_some() => ApprovalAnswer::Always,
-            _ => ApprovalAnswer::No(String::new()),
-        }
+        (call, options)
     }
 
     /// Asks the person to choose an option. Returns none if the question was cancelled.

@@ -5,6 +5,7 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use offshoot_agent::agent::Submitted;
+use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Subscription};
 use offshoot_agent::extension::numbered;
 use offshoot_agent::handle::AgentState;
@@ -41,6 +42,8 @@ pub(super) struct AcpSession {
     pub(super) connection: Weak<Connection>,
     pub(super) updates: RefCell<Updates>,
     is_cancelled: Cell<bool>,
+    /// Stops the command of the program that runs.
+    command: RefCell<Option<Cancel>>,
     flushes: mpsc::UnboundedSender<oneshot::Sender<()>>,
     tasks: RefCell<Vec<JoinHandle<()>>>,
 }
@@ -61,6 +64,7 @@ impl AcpSession {
             connection: Rc::downgrade(connection),
             updates: RefCell::new(Updates::new(shows_compactions)),
             is_cancelled: Cell::new(false),
+            command: RefCell::default(),
             flushes,
             tasks: RefCell::default(),
         });
@@ -126,10 +130,17 @@ impl AcpSession {
 
     /// Sends the names of the commands of extensions.
     async fn send_commands(&self) {
-        let commands: Vec<Json> = numbered(&self.server.agent.state().commands)
+        let of_extensions = numbered(&self.server.agent.state().commands)
             .into_iter()
-            .map(|(name, command)| json!({"name": name, "description": command.description()}))
-            .collect();
+            .map(|(name, command)| json!({"name": name, "description": command.description()}));
+        let own = self.server.program.typed_commands().into_iter().map(|command| {
+            let mut spelled = json!({"name": command.name, "description": command.description});
+            if !command.arguments.is_empty() {
+                spelled["input"] = json!({"hint": command.arguments});
+            }
+            spelled
+        });
+        let commands: Vec<Json> = own.chain(of_extensions).collect();
         let update = json!({"sessionUpdate": "available_commands_update", "availableCommands": commands});
         self.send_all(vec![update]).await;
     }
@@ -142,6 +153,13 @@ impl AcpSession {
         }
         self.is_cancelled.set(false);
         self.updates.borrow_mut().begin_prompt();
+        if let Some(text) = self.run_typed(&submission.text).await {
+            self.events_sent().await;
+            let content = json!({"type": "text", "text": text});
+            self.send_all(vec![json!({"sessionUpdate": "agent_message_chunk", "content": content})]).await;
+            let stop = if self.is_cancelled.get() { "cancelled" } else { "end_turn" };
+            return Ok(json!({ "stopReason": stop }));
+        }
         let submitted = self.server.send_prompt(submission).await;
         self.events_sent().await;
         let stop = match submitted {
@@ -162,6 +180,17 @@ impl AcpSession {
         Ok(json!({"stopReason": stop, "_meta": {"offshoot": {"promptId": prompt, "leafId": leaf}}}))
     }
 
+    /// Runs a command of the program that was typed, and returns the text to show; none if the text is a prompt. A failure is
+    /// shown like a result, because the person typed the command.
+    async fn run_typed(&self, text: &str) -> Option<String> {
+        let cancel = Cancel::new();
+        let run = self.server.program.run_typed(text, &self.server.agent, &cancel)?;
+        self.command.replace(Some(cancel.clone()));
+        let result = run.await;
+        self.command.take();
+        Some(result.unwrap_or_else(|failure| failure.message))
+    }
+
     /// Spells how much of the context window is used.
     fn usage(&self, session: &session_tree::Session) -> Option<Json> {
         let window = self.server.agent.state().model?.spec().context_window;
@@ -176,6 +205,7 @@ impl AcpSession {
     /// Stops the work on the prompt.
     pub(super) fn cancel(&self) {
         self.is_cancelled.set(true);
+        self.command.borrow().iter().for_each(Cancel::cancel);
         self.server.agent.abort();
     }
 
