@@ -41,6 +41,9 @@ pub enum AgentError {
     /// The path has no entry to label.
     #[error("there is nothing to label yet")]
     NothingToLabel,
+    /// A note has no text.
+    #[error("a note needs a text")]
+    EmptyNote,
     /// The path has no prompt, pick or merge.
     #[error("there is nothing to take back")]
     NothingToUndo,

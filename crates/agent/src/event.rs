@@ -111,6 +111,11 @@ pub enum AgentEvent {
     },
     /// An extension failed.
     HookFailed(HookFailure),
+    /// Something beside the conversation failed that the user should know, such as a tool server.
+    Warning {
+        /// What happened, and what to do.
+        text: String,
+    },
     /// The work on a prompt is over.
     AgentEnd(Outcome),
     /// A prompt or a request of an extension failed.
@@ -358,6 +363,7 @@ impl AgentEvent {
             AgentEvent::CompactionStart { .. } => "compaction_start",
             AgentEvent::CompactionEnd { .. } => "compaction_end",
             AgentEvent::HookFailed(_) => "extension_error",
+            AgentEvent::Warning { .. } => "warning",
             AgentEvent::AgentEnd(_) => "agent_end",
             AgentEvent::Failed { .. } => "error",
             AgentEvent::Returned { .. } => "prompts_returned",
@@ -465,6 +471,7 @@ impl AgentEvent {
             AgentEvent::HookFailed(failure) => {
                 json!({"extension": failure.handler, "event": failure.event, "error": failure.message})
             }
+            AgentEvent::Warning { text } => json!({"message": text}),
             AgentEvent::AgentEnd(Outcome::Done) => json!({"outcome": "done", "errorMessage": null}),
             AgentEvent::AgentEnd(Outcome::Aborted) => json!({"outcome": "aborted", "errorMessage": null}),
             AgentEvent::AgentEnd(Outcome::Failed(error)) => {

@@ -279,6 +279,11 @@ impl AgentHandle {
         self.events.subscribe_within(max)
     }
 
+    /// Sends a warning to all subscribers, for instance about a tool server that failed.
+    pub fn warn(&self, text: impl Into<String>) {
+        self.events.emit(AgentEvent::Warning { text: text.into() });
+    }
+
     /// Returns true if neither a turn nor a request is running.
     pub fn is_idle(&self) -> bool {
         !self.queue.is_busy()

@@ -140,10 +140,15 @@ impl Secrets {
         self
     }
 
+    /// Returns true if this environment variable is one of those that [`withholding`](Secrets::withholding) names.
+    pub fn is_listed(&self, name: &str) -> bool {
+        self.withheld.iter().any(|listed| listed == name)
+    }
+
     /// Returns true if commands do not inherit the environment variable of this name.
     pub fn withholds(&self, name: &str) -> bool {
-        let is_listed = |names: &[String]| names.iter().any(|listed| listed == name);
-        !is_listed(&self.passed) && (is_listed(&self.withheld) || is_credential_name(name))
+        let is_passed = self.passed.iter().any(|passed| passed == name);
+        !is_passed && (self.is_listed(name) || is_credential_name(name))
     }
 
     /// Returns true if commands do not inherit this variable. A URL with a password is withheld too.

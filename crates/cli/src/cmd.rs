@@ -29,12 +29,15 @@ pub(crate) mod labels;
 mod login;
 mod logout;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
 pub(crate) mod merge;
 mod migrate;
 mod models;
 mod moving;
 mod name;
 mod new;
+mod note;
 mod path;
 mod permissions;
 mod pop;
@@ -190,6 +193,7 @@ session_commands! {
     Move OnLatest Push(push) -> [ChangeJson<label::Labelled>],
     Move OnSession Label(label) -> [ChangeJson<label::Labelled>, label::Shown],
     Move OnLatest Name(name) -> [ChangeJson<name::Named>, name::Shown],
+    Move OnSession Note(note) -> [ChangeJson<note::Noted>],
     Move OnLatest Compact(compact) -> [ChangeJson<SessionState>],
     Copy OnLatest Fork(fork) -> [ChangeJson<fork::MadeJson<fork::CopyJson>>],
     Copy OnLatest Clone(clone) -> [ChangeJson<fork::MadeJson<fork::CopyJson>>],
@@ -225,6 +229,8 @@ other_commands! {
     Mend Report(report) -> [Vec<report::Section>],
     #[cfg(feature = "server")]
     Connect Acp(acp) -> [],
+    #[cfg(feature = "mcp")]
+    Connect Mcp(mcp) -> [Vec<mcp::Listed>],
     #[cfg(feature = "postgres")]
     SetUp Db(db) -> [db::State, Vec<db::Listed>],
     SetUp Models(models) -> [Vec<models::ListedModel<'_>>],

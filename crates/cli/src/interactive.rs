@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::cmd::spawn;
 use crate::error::{CommandError, Failure};
 use crate::extensions::Sources;
+use crate::mcp::ToolServers;
 use crate::setup::Setup;
 use crate::talk;
 use services::ChatServices;
@@ -49,12 +50,14 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     app.databases.continue_offline();
     let agent = args.agent_for(&setup, Mode::AskFor, Events::default(), app)?;
     let agent = spawn(agent)?;
+    let servers = ToolServers::start(args, &setup, &agent)?;
+    servers.problems().iter().try_for_each(|problem| app.ui.tell(&format!("warning: {problem}")))?;
     app.ui.flush()?;
     let app: &App = app;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
     let (theme, environment) = (theme(app, &setup), environment(app, &setup));
-    let services = Box::new(ChatServices::new(app, args, setup, sources)?);
+    let services = Box::new(ChatServices::new(app, args, setup, sources, servers)?);
     let settings = services.settings().map_err(Failure::new)?;
     let is_saved = runtime.block_on(async {
         let terminal = |error| CommandError::system("use", "the terminal".as_ref(), &error);

@@ -16,6 +16,7 @@ mod extensions;
 mod interactive;
 mod leftovers;
 mod log;
+mod mcp;
 mod project_file;
 mod reading;
 #[cfg(feature = "server")]

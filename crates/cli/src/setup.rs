@@ -97,6 +97,17 @@ impl Setup {
             .passing(self.settings.passed_variables()))
     }
 
+    /// Returns the files that name MCP servers: that of the person, then those of a trusted project.
+    pub(crate) fn mcp_files(&self) -> Result<Vec<McpFile>, CommandError> {
+        let path = self.config.join(MCP);
+        let own = read_if_present(&path)?.map(|text| McpFile { path, text, is_project: false });
+        let of_project = PROJECT_MCP.iter().filter_map(|name| {
+            let (path, text) = self.project.as_ref()?.text(&[name])?;
+            Some(McpFile { path, text: text.to_owned(), is_project: true })
+        });
+        Ok(own.into_iter().chain(of_project).collect())
+    }
+
     /// Returns what models are told about the work: the person's words, then those of the project.
     ///
     /// Context files are read from any project, as a model would read them by itself; what replaces or extends our own
@@ -119,6 +130,10 @@ impl Setup {
     }
 }
 
+/// The MCP servers of the person.
+const MCP: &str = "mcp.json";
+/// The MCP servers of a project.
+const PROJECT_MCP: [&str; 3] = [".offshoot/mcp.json", ".pi/mcp.json", ".mcp.json"];
 /// Takes the place of our own words.
 const SYSTEM: &str = "SYSTEM.md";
 /// Comes after them.
@@ -133,7 +148,17 @@ pub(crate) fn credentials_file(config: &Path) -> CredentialsFile {
 fn private_files(app: &App, config: &Path) -> Vec<PathBuf> {
     let trust = app.env.state_dir().ok().map(|state| TrustFile::in_directory(&state).path().to_owned());
     let rules = ProjectRules::new(config, Path::new("")).path().to_owned();
-    [config.join("settings.json"), rules].into_iter().chain(trust).collect()
+    [config.join("settings.json"), config.join(MCP), rules].into_iter().chain(trust).collect()
+}
+
+/// A file that names MCP servers.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "used with the feature `mcp`"))]
+pub(crate) struct McpFile {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    /// True for a file of a project.
+    pub(crate) is_project: bool,
 }
 
 /// What of a project is not used, and why.

@@ -24,6 +24,7 @@ use offshoot_agent::tools::{ToolBox, UserCommand};
 use offshoot_tui::app::Signals;
 use session_tree::json::write_string;
 use session_tree::{Error, LONGEST_LINE, Session};
+use tokio::runtime::Runtime;
 
 pub(crate) use mistyped::{closest_command, names_command_after_print};
 use model::Choice;
@@ -33,6 +34,7 @@ pub(crate) use say::warn;
 use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::extensions;
+use crate::mcp;
 use crate::setup::{LeftOut, Setup};
 use crate::trust;
 use crate::ui::Tone;
@@ -145,9 +147,21 @@ pub(crate) fn choose_model(
 /// Waits for some work. Ctrl+C, SIGTERM and SIGHUP stop it: commands that it runs end, and what is done so far stays in
 /// the session.
 pub(crate) fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, CommandError> {
+    waiting_in(work).map(|(done, _)| done)
+}
+
+/// Waits for some work as [`waiting`] does, but not for reads of standard input that still block.
+#[cfg(feature = "mcp")]
+pub(crate) fn waiting_detached<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, CommandError> {
+    let (done, runtime) = waiting_in(work)?;
+    runtime.shutdown_background();
+    Ok(done)
+}
+
+fn waiting_in<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<(T, Runtime), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
-    runtime.block_on(async {
+    let done = runtime.block_on(async {
         let cancel = Cancel::new();
         let stop = cancel.clone();
         let mut signals = Signals::listen()
@@ -158,8 +172,9 @@ pub(crate) fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, Comm
         });
         let done = work(&cancel).await;
         listening.abort();
-        Ok(done)
-    })
+        Ok::<T, CommandError>(done)
+    })?;
+    Ok((done, runtime))
 }
 
 impl Args {
@@ -332,7 +347,7 @@ impl Args {
     }
 
     /// Returns our own tools that the model may call; extensions may bring others along.
-    fn tool_box(&self) -> ToolBox {
+    pub(crate) fn tool_box(&self) -> ToolBox {
         let Some(wanted) = self.wanted_tools() else { return ToolBox::coding() };
         let mut tools = ToolBox::all();
         tools.retain(|name| wanted.iter().any(|wanted| wanted == name));
@@ -342,7 +357,9 @@ impl Args {
     /// Refuses names of tools that nobody has.
     pub(crate) fn check_tools(&self, tools: &ToolBox) -> Result<(), CommandError> {
         let wanted = self.wanted_tools().unwrap_or_default();
-        let Some(unknown) = wanted.iter().find(|name| tools.tool(name).is_none()) else { return Ok(()) };
+        // The tools of MCP servers are known when the servers have answered.
+        let is_unknown = |name: &&String| tools.tool(name).is_none() && !name.starts_with(mcp::PREFIX);
+        let Some(unknown) = wanted.iter().find(is_unknown) else { return Ok(()) };
         let names: Vec<&str> = tools.names().collect();
         let failure = Failure::new(format!("there is no tool `{unknown}`"));
         Err(failure.hint(format!("the tools are: {}", names.join(", "))).into())

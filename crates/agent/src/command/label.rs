@@ -1,4 +1,4 @@
-//! `/label`, `/push` and `/name`: set labels of entries and the name of the session.
+//! `/label`, `/push`, `/name` and `/note`: set labels of entries, the name of the session, and notes.
 
 use serde_json::json;
 use session_tree::{EntryId, Node, Role, push_label, spelled_name};
@@ -7,6 +7,10 @@ use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::error::{AgentError, Result};
 use crate::event::AgentEvent;
+use crate::handle::CustomMessage;
+
+/// The `customType` of a note.
+const NOTE: &str = "offshoot.note";
 
 /// A request to label an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -145,6 +149,23 @@ impl Agent {
         self.notify_name(plan.name.as_deref(), cancel).await;
         self.notify_new_entries(cancel).await;
         Ok(Some(id))
+    }
+
+    /// Appends a note at the leaf; models read it, and people see it. Returns the new entry.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError::EmptyNote`] if the text is blank.
+    pub async fn note(&mut self, text: &str, cancel: &Cancel) -> Result<EntryId> {
+        if text.trim().is_empty() {
+            return Err(AgentError::EmptyNote);
+        }
+        let message = CustomMessage::text(NOTE, text).to_message(self.session().now())?;
+        let id = self.session().append(&message)?;
+        self.session().sync()?;
+        self.events.emit(AgentEvent::Message { id: id.clone(), message });
+        self.notify_new_entries(cancel).await;
+        Ok(id)
     }
 
     /// Reports a new session name to extensions.

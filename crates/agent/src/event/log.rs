@@ -24,6 +24,7 @@ pub(super) fn log(event: &AgentEvent) {
         AgentEvent::HookFailed(HookFailure { handler, event, message }) => {
             warn!(handler, event, reason = message, "an extension failed");
         }
+        AgentEvent::Warning { text } => warn!(text, "warning"),
         AgentEvent::ToolRefused { call, reason } => debug!(id = call.id, reason, "the tool call is refused"),
         AgentEvent::PositionChanged { from, by, .. } => debug!(?from, ?by, "the leaf moved"),
         AgentEvent::Returned { prompts } => debug!(count = prompts.len(), "prompts are returned"),

@@ -101,6 +101,8 @@ requests! {
     plan_name(name: Option<String>) -> NamePlan = |agent, _cancel| Ok(agent.plan_name(name.as_deref()));
     /// Names the session as planned.
     name_session(plan: NamePlan) -> Option<EntryId> = |agent, cancel| agent.name_session(&plan, cancel).await;
+    /// Appends a note of the user, which the model reads with its next request.
+    note(text: String) -> EntryId = |agent, cancel| agent.note(&text, cancel).await;
     /// Plans to copy entries to the leaf.
     plan_cherry_pick(source: Option<SharedSession>, request: CherryPickRequest) -> CherryPick =
         |agent, _cancel| agent.plan_cherry_pick(source.as_ref(), &request);

@@ -5,6 +5,7 @@
 //!   write(src/**)        changes below src
 //!   bash(cargo test *)   this command, with anything behind it
 //!   grep                 one tool by name
+//!   mcp__files__*        all tools whose names begin with this text
 //! ```
 
 use std::fmt;
@@ -21,7 +22,8 @@ use crate::tools::{ResolvedPath, paths};
 /// A decision about some calls.
 ///
 /// `read` names every tool that reads files, `write` every tool that changes files, `bash` every tool that runs
-/// commands, `*` all; any other name is that of a tool. A path pattern is a glob: a relative one starts at the working
+/// commands, `*` all; any other name is that of a tool, and a `*` at its end
+/// matches any text. A path pattern is a glob: a relative one starts at the working
 /// directory, `..` leads out of it, one without a slash is a name at any depth, `dir/**` includes the directory. A
 /// command pattern is compared word by word; the word `*` matches any number of words.
 #[derive(Debug, Clone)]
@@ -136,7 +138,11 @@ impl Rule {
             Effect::Runs(_) => "bash",
             Effect::Other(_) => tool,
         };
-        self.tool == "*" || self.tool == tool || self.tool == kind
+        let has_beginning = |beginning: &str| !beginning.is_empty() && tool.starts_with(beginning);
+        self.tool == "*"
+            || self.tool == tool
+            || self.tool == kind
+            || self.tool.strip_suffix('*').is_some_and(has_beginning)
     }
 
     /// Returns the real directory or file that contains all paths of the pattern; none for a name at any depth.

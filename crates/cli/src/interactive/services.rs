@@ -32,6 +32,7 @@ use crate::database;
 use crate::error::{CommandError, chain};
 use crate::exporting::{Export, Form, default_name, free, new_header};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
+use crate::mcp::ToolServers;
 use crate::setup::{LeftOut, Setup};
 use crate::slash::{self, Slash};
 use crate::talk;
@@ -46,6 +47,7 @@ pub(super) struct ChatServices<'a> {
     /// The places of extensions, until their host is made.
     sources: Option<Sources>,
     extended: Option<Extended>,
+    servers: ToolServers,
     presence: Presence,
     trash: Trash,
     /// The setup that was read again, and the project that it leaves out.
@@ -58,6 +60,7 @@ impl<'a> ChatServices<'a> {
         args: &'a talk::Args,
         setup: Setup,
         sources: Sources,
+        servers: ToolServers,
     ) -> Result<Self, CommandError> {
         Ok(ChatServices {
             providers: setup.providers()?,
@@ -66,6 +69,7 @@ impl<'a> ChatServices<'a> {
             setup,
             sources: Some(sources),
             extended: None,
+            servers,
             presence: Presence::default(),
             trash: Trash::default(),
             again: None,
@@ -229,6 +233,7 @@ impl Services for ChatServices<'_> {
             Report::Tree => self.print(columns, |app| cmd::print_tree(session, app)),
             Report::Stats => self.print(columns, |app| cmd::print_stats(session, app)),
             Report::Diff(one, other) => self.print(columns, |app| cmd::print_diff(session, one, other, app)),
+            Report::ToolServers => Ok(self.servers.report()),
             Report::Log(count) => Ok(match crate::log::recent(count) {
                 lines if lines.is_empty() => {
                     "The log is empty. OFFSHOOT_LOG=debug in the environment logs more, also to a file."
@@ -320,6 +325,7 @@ impl Services for ChatServices<'_> {
         self.extended = Extended::new(args, sources, agent, setup, output, self.app)?;
         Ok(self.extended.as_ref().map(|extended| {
             extended.host.tools.want(self.args.wanted_tools());
+            self.servers.use_host(&extended.host);
             extended.host.clone()
         }))
     }
@@ -368,6 +374,8 @@ impl Services for ChatServices<'_> {
         if let Some(extended) = &self.extended {
             extended.set_sources(Sources::new(&self.args.extensions, &self.setup, true, self.app)?);
         }
+        self.servers.restart(self.args, &self.setup, agent)?;
+        self.servers.problems().iter().for_each(|problem| agent.warn(problem));
         let system = self.args.system_prompt(&self.setup)?;
         let settings = self.args.agent_settings(&self.setup);
         Ok(agent.configure(settings, Arc::new(self.setup.secrets()?), system))

@@ -25,6 +25,7 @@ use crate::change::Changing;
 use crate::cmd::{Work, print_tree, spawn};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
+use crate::mcp::ToolServers;
 use crate::setup::Setup;
 use crate::slash::{self, Line, Slash};
 use crate::ui;
@@ -38,14 +39,18 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
     let instructions = args.instructions(&setup)?;
     let before = agent.read(Session::leaf_id);
     let sources = Sources::for_one_run(&args.extensions, &setup, args.trust.approves(), app)?;
+    let servers = ToolServers::start(args, &setup, &agent)?;
+    servers.problems().iter().for_each(|problem| ui::words(&format!("warning: {problem}")));
     let said = waiting(async |cancel| {
         let output = printer.front_end();
         let extended = Extended::new(&args.extensions, sources, &agent, &setup, output, app)?;
         if let Some(extended) = &extended {
             extended.host.tools.want(args.wanted_tools());
+            servers.use_host(&extended.host);
         }
         extensions::start(&agent, extended.as_ref(), Some(instructions)).unless(cancel).await?;
         args.check(extended.as_ref())?;
+        servers.settled(cancel).await;
         let typed = args.prompt.join(" ");
         let submission = Submission { typed, ..Submission::typed(text) };
         for file in submission.missing_files(&setup.cwd) {
@@ -112,6 +117,7 @@ pub(crate) fn warn(event: &AgentEvent) {
         AgentEvent::SessionLocked { path, holder } => {
             ui::words(&lock_notice(Some(path), holder.as_ref()));
         }
+        AgentEvent::Warning { text } => ui::words(&format!("warning: {text}")),
         AgentEvent::ToolRefused { call, reason } => {
             ui::words(&format!("warning: a call of `{}` was not run: {reason}", call.name));
         }

@@ -49,7 +49,8 @@ const PLACES: [(&str, &str); 9] = [
     ("themes", "theme"),
 ];
 const DIRECTORIES: [&str; 2] = [".offshoot", ".pi"];
-const SHARED_SKILLS: (&str, &str) = (".agents/skills", "skill");
+/// What is looked for in the directory of the project itself, where other agents look for it, too.
+const SHARED: [(&str, &str); 2] = [(".agents/skills", "skill"), (".mcp.json", "tool servers")];
 
 /// What is larger is not looked through, and so not trusted for good.
 const MOST_FILES: usize = 10_000;
@@ -81,7 +82,9 @@ impl Project {
                 scan.look(&Path::new(inside).join(name), purpose, 0)?;
             }
         }
-        scan.look(SHARED_SKILLS.0.as_ref(), SHARED_SKILLS.1, 0)?;
+        for (path, purpose) in SHARED {
+            scan.look(path.as_ref(), purpose, 0)?;
+        }
         Ok(scan.finish())
     }
 
@@ -157,7 +160,7 @@ impl Scan {
             self.digest.update(part);
         }
         self.items.push(Item { path: path.to_owned(), purpose, bytes: content.len() as u64 });
-        if path.components().count() == 2 && content.len() <= LONGEST_TEXT {
+        if path.components().count() <= 2 && content.len() <= LONGEST_TEXT {
             self.texts.insert(path.to_owned(), String::from_utf8_lossy(content).into_owned());
         }
     }

@@ -1,9 +1,11 @@
 //! The tools of an agent with extensions: its own and theirs, and those that the model may call.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::system::{Instructions, system_prompt};
+use offshoot_agent::tool::Tool;
 use offshoot_agent::tools::ToolBox;
 use parking_lot::Mutex;
 
@@ -18,6 +20,8 @@ pub struct Tools {
 #[derive(Default)]
 struct Inner {
     extensions: Extensions,
+    /// The tools of other programs, such as MCP servers.
+    connected: Vec<Arc<dyn Tool>>,
     /// The tools that the command line names.
     wanted: Option<Vec<String>>,
     /// The tools that an extension chose, and those that were known then.
@@ -32,6 +36,12 @@ impl Tools {
     /// Restricts the model to these tools.
     pub fn want(&self, names: Option<Vec<String>>) {
         self.inner.lock().wanted = names;
+        self.apply();
+    }
+
+    /// Replaces the tools of other programs, such as MCP servers.
+    pub fn connect(&self, tools: Vec<Arc<dyn Tool>>) {
+        self.inner.lock().connected = tools;
         self.apply();
     }
 
@@ -66,6 +76,8 @@ impl Tools {
     /// Returns all tools, whether the model may call them or not.
     pub fn all(&self) -> ToolBox {
         let mut tools = ToolBox::all();
+        let connected = self.inner.lock().connected.clone();
+        connected.into_iter().for_each(|tool| tools.add(tool));
         self.inner.lock().extensions.tools().into_iter().for_each(|tool| tools.add(tool));
         tools
     }

@@ -149,6 +149,7 @@ impl App<'_> {
             ChatCommand::Model { name } => self.model_command(name.as_deref().unwrap_or_default()),
             ChatCommand::Thinking { level } => self.thinking_command(level.as_deref().unwrap_or_default()),
             ChatCommand::Settings => self.print_report(Report::Settings),
+            ChatCommand::Mcp => self.print_report(Report::ToolServers),
             ChatCommand::Hotkeys => self.views.open(View::Keys(Help::default())),
             ChatCommand::Reload => self.reload(),
             ChatCommand::Help { name } => self.help(name.as_deref().unwrap_or_default()),

@@ -77,6 +77,7 @@ impl LiveItems {
                 let text = format!("{} failed at {}: {}", failure.handler, failure.event, failure.message);
                 chat.transcript.push(Item::Notice(Tone::Warning, text));
             }
+            AgentEvent::Warning { text } => chat.transcript.push(Item::Notice(Tone::Warning, text)),
             AgentEvent::AgentEnd(outcome) => self.end(&outcome, chat),
             _ => {}
         }

@@ -236,6 +236,8 @@ pub enum Report<'a> {
     Stats,
     /// The effective settings.
     Settings,
+    /// The MCP servers and their states.
+    ToolServers,
     /// So many of the latest lines of the log.
     Log(usize),
     /// The difference between the branches of two entries.
@@ -322,6 +324,8 @@ pub enum ChatCommand {
     },
     /// Show the effective settings.
     Settings,
+    /// List the MCP servers, their states and their tools.
+    Mcp,
     /// Show all keys.
     Hotkeys,
     /// Reload extensions, API keys, key bindings, settings and context files.
