@@ -23,7 +23,8 @@ mod with_mcp {
     use offshoot_agent::tools::ToolBox;
     use offshoot_extensions::host::Host;
     use offshoot_mcp::client::{
-        ClientOptions, ConfigFile, ConfigProblem, Problem, ServerConfig, Servers, State, Status, read_configs,
+        ClientOptions, ConfigFile, ConfigProblem, Problem, START_LIMIT, ServerConfig, Servers, State, Status,
+        read_configs,
     };
 
     use crate::error::CommandError;
@@ -112,6 +113,7 @@ mod with_mcp {
                 let options = ClientOptions {
                     cwd: setup.cwd.clone(),
                     secrets: Arc::new(setup.secrets()?),
+                    start_limit: START_LIMIT,
                     on_change: Arc::new(move |all| tools.update(|state| state.tools = all)),
                     on_failure: Arc::new(move |name, problem| agent.warn(warning(name, problem))),
                 };

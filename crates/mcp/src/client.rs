@@ -11,6 +11,7 @@
 
 mod config;
 mod connection;
+mod http;
 mod limits;
 mod names;
 mod server;
@@ -32,6 +33,8 @@ pub use self::config::{ConfigFile, ConfigProblem, ServerConfig, Transport, read_
 use self::server::Server;
 use self::tool::McpTool;
 
+/// How long a server may take to start, if nothing else is said.
+pub const START_LIMIT: Duration = Duration::from_secs(30);
 /// How long the servers have to end when the program does.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -42,6 +45,8 @@ pub struct ClientOptions {
     pub cwd: PathBuf,
     /// The environment variables that servers do not inherit.
     pub secrets: Arc<Secrets>,
+    /// How long a server may take until it has answered and listed its tools.
+    pub start_limit: Duration,
     /// Receives the tools of all servers when tools come or go.
     pub on_change: OnChange,
     /// Receives the name of a server that fails for the first time, and why.

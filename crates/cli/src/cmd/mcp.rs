@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Parser as _;
 use offshoot_agent::cancel::Cancel;
-use offshoot_mcp::client::{ClientOptions, Servers, State, Status};
+use offshoot_mcp::client::{ClientOptions, START_LIMIT, Servers, State, Status};
 use offshoot_mcp::server::{HttpOptions, HttpServer, Library, SessionServer, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use crate::mcp::{read, report};
 use crate::setup::Setup;
 use crate::talk::{waiting, waiting_detached};
 use crate::trust;
-use crate::ui::{self, count};
+use crate::ui::{self, Tone, count};
 
 /// How long `list` waits for servers.
 const PATIENCE: Duration = Duration::from_secs(35);
@@ -191,6 +191,7 @@ fn list(json: bool, trust: trust::Args, app: &mut App) -> Result<(), CommandErro
     let options = ClientOptions {
         cwd: setup.cwd.clone(),
         secrets: Arc::new(setup.secrets()?),
+        start_limit: START_LIMIT,
         on_change: Arc::new(drop),
         on_failure: Arc::new(|_, _| {}),
     };
@@ -207,7 +208,7 @@ fn list(json: bool, trust: trust::Args, app: &mut App) -> Result<(), CommandErro
         status.iter().filter(|status| !matches!(status.state, State::Ready | State::Disabled)).count();
     match json {
         true => app.ui.json_list(status.into_iter().map(|status| Ok(Listed::from(status))))?,
-        false => app.ui.plain(&report(&status))?,
+        false => app.ui.block(Tone::Plain, 0, &report(&status))?,
     }
     match failed + problems.len() {
         0 => Ok(()),

@@ -42,7 +42,8 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         true => None,
         false => Some(work.agent.note(text).unless(work.cancel).await?),
     };
-    let mut change = Change::new("appended", "append", "a note").action("note").undo_by_moving(&file, leaf.as_ref());
+    let mut change =
+        Change::new("appended", "append", "a note").action("note").undo_by_moving(&file, leaf.as_ref());
     if let Some(id) = &entry_id {
         change = change.gives(id.as_str());
     }

@@ -23,14 +23,16 @@ use rmcp::{ClientHandler, Peer, ServiceError};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::config::{ServerConfig, Transport};
+use super::http::HttpClient;
 use super::limits::{Limited, MAX_MESSAGE, Observed};
 use super::{ClientOptions, Problem, lock};
 
-/// How long a server may take until it has answered and listed its tools.
-pub(super) const START_LIMIT: Duration = Duration::from_secs(30);
+/// How long to wait for a connection.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long a program may take to end after its input is closed, and again after it was asked to end.
 const END_STEP: Duration = Duration::from_millis(700);
 /// How often a group is looked at while it ends.
@@ -78,11 +80,12 @@ impl Connection {
             Transport::Stdio { .. } => Self::start(config, options, client, observed).await,
             Transport::Http { url, headers } => {
                 let transport = http_transport(url, headers).map_err(Failure::wrong)?;
-                let serving = timeout(START_LIMIT, client.serve_with_lifecycle(transport, lifecycle()));
+                let serving =
+                    timeout(options.start_limit, client.serve_with_lifecycle(transport, lifecycle()));
                 match serving.await {
                     Ok(Ok(running)) => Ok(Connection { running, process: None, observed }),
                     Ok(Err(error)) => Err(Failure::of_http(&error)),
-                    Err(_) => Err(Failure::late()),
+                    Err(_) => Err(Failure::late(options.start_limit)),
                 }
             }
         }
@@ -95,13 +98,13 @@ impl Connection {
         observed: Arc<Mutex<Observed>>,
     ) -> Result<Self, Failure> {
         let (mut process, transport) = Process::start(config, options, &observed)?;
-        let serving = timeout(START_LIMIT, client.serve_with_lifecycle(transport, lifecycle()));
+        let serving = timeout(options.start_limit, client.serve_with_lifecycle(transport, lifecycle()));
         let failure = match serving.await {
             Ok(Ok(running)) => return Ok(Connection { running, process: Some(process), observed }),
             Ok(Err(error)) => {
-                Failure::again(chain(&error), "run the command in a terminal to see what it prints")
+                Failure::again(init_words(&error), "run the command in a terminal to see what it prints")
             }
-            Err(_) => Failure::late(),
+            Err(_) => Failure::late(options.start_limit),
         };
         process.end().await;
         Err(failure.explained(&process, &observed))
@@ -113,17 +116,17 @@ impl Connection {
     }
 
     /// Lists the tools of the server.
-    pub(super) async fn tools(&self) -> Result<Vec<Tool>, Failure> {
+    pub(super) async fn tools(&self, limit: Duration) -> Result<Vec<Tool>, Failure> {
         if self.running.peer().peer_info().is_some_and(|info| info.capabilities.tools.is_none()) {
             return Ok(Vec::new());
         }
-        let failure = match timeout(START_LIMIT, self.running.peer().list_all_tools()).await {
+        let failure = match timeout(limit, self.running.peer().list_all_tools()).await {
             Ok(Ok(mut tools)) => {
                 tools.truncate(MAX_TOOLS);
                 return Ok(tools);
             }
             Ok(Err(error)) => Failure::again(service_words(&error), "the server does not list its tools"),
-            Err(_) => Failure::late(),
+            Err(_) => Failure::late(limit),
         };
         Err(match &self.process {
             Some(process) => failure.explained(process, &self.observed),
@@ -200,6 +203,8 @@ struct Process {
     child: Child,
     group: ProcessGroup,
     errors: Arc<Mutex<Vec<u8>>>,
+    /// Reads the error output.
+    collector: JoinHandle<()>,
 }
 
 impl Process {
@@ -226,9 +231,9 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(Failure::wrong("it has no pipes".to_owned()));
         };
-        tokio::spawn(collect(stderr, Arc::clone(&errors)));
+        let collector = tokio::spawn(collect(stderr, Arc::clone(&errors)));
         let transport = AsyncRwTransport::new_client(Limited::new(stdout, observed.clone()), stdin);
-        Ok((Process { child, group, errors }, transport.with_max_line_length(MAX_MESSAGE)))
+        Ok((Process { child, group, errors, collector }, transport.with_max_line_length(MAX_MESSAGE)))
     }
 
     /// Ends the program and all that it started: its input is closed already, then TERM, then KILL.
@@ -241,6 +246,9 @@ impl Process {
         self.group.kill();
         self.child.wait().await.ok();
         self.group.forget();
+        // Somebody outside the group may keep the pipe open.
+        timeout(END_STEP, &mut self.collector).await.ok();
+        self.collector.abort();
     }
 
     async fn wait(&mut self) {
@@ -285,7 +293,7 @@ async fn collect(mut stderr: ChildStderr, errors: Arc<Mutex<Vec<u8>>>) {
 fn http_transport(
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+) -> Result<StreamableHttpClientTransport<HttpClient>, String> {
     // A second call finds the provider that the first has installed.
     rustls::crypto::ring::default_provider().install_default().ok();
     let address = reqwest::Url::parse(url).map_err(|error| format!("`{url}` is not an address: {error}"))?;
@@ -302,12 +310,12 @@ fn http_transport(
         headers.iter().map(header).collect::<Result<_, String>>()?;
     // A redirect would carry the headers to another host.
     let client = reqwest::Client::builder()
-        .connect_timeout(START_LIMIT / 2)
+        .connect_timeout(CONNECT_LIMIT)
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .map_err(|error| error.to_string())?;
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(HttpClient(client), config))
 }
 
 impl Failure {
@@ -319,10 +327,9 @@ impl Failure {
         Failure { is_final: true, ..Self::again(reason, "correct the entry, then `/reload`") }
     }
 
-    fn late() -> Self {
-        let seconds = START_LIMIT.as_secs();
+    fn late(limit: Duration) -> Self {
         Self::again(
-            format!("it did not answer within {seconds} seconds"),
+            format!("it did not answer within {} seconds", limit.as_secs()),
             "run the command in a terminal to see what it prints",
         )
     }
@@ -348,7 +355,7 @@ impl Failure {
             let hint = "set the header `Authorization` in mcp.json; signing in with OAuth is not supported";
             return Failure { is_final: true, ..Self::again("the server wants you to sign in", hint) };
         }
-        Self::again(chain(error), "check the address, and that the server runs")
+        Self::again(init_words(error), "check the address, and that the server runs")
     }
 
     /// Adds what the process itself shows about the cause.
@@ -370,7 +377,7 @@ impl Failure {
 }
 
 /// Writes an error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -378,6 +385,24 @@ fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text.chars().take(500).collect()
+}
+
+/// Writes why a server could not be initialised.
+fn init_words(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
+        ClientInitializeError::TransportError { error, .. } => {
+            match error.error.downcast_ref::<io::Error>() {
+                // The pipe of a program that has ended.
+                Some(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    "it ended before it answered".to_owned()
+                }
+                _ => chain(error.error.as_ref()),
+            }
+        }
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => init_words(fallback),
+        other => chain(other),
+    }
 }
 
 /// Writes an error of a request.

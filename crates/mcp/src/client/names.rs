@@ -40,3 +40,31 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let Some(name) = name.strip_prefix(first) else { return false };
     (0..=name.len()).any(|at| name.is_char_boundary(at) && matches(rest, &name[at..]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_short_and_different() {
+        assert_eq!(tool_names("git-hub", &["get.it", "x"]), ["mcp__git-hub__get_it", "mcp__git-hub__x"]);
+        let same = tool_names("s", &["a.b", "a b", "a_b"]);
+        assert_eq!(same.iter().collect::<std::collections::HashSet<_>>().len(), 3, "{same:?}");
+        assert_eq!(tool_names("s", &["a b", "a.b"])[1], same[0], "the order does not matter");
+        let long = tool_names("s", &[&"x".repeat(100), &"x".repeat(101)]);
+        assert!(long.iter().all(|name| name.len() == LONGEST) && long[0] != long[1], "{long:?}");
+    }
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, name, fits) in [
+            ("*", "", true),
+            ("get_*", "get_x", true),
+            ("get_*", "set_x", false),
+            ("*_x*", "get_x", true),
+            ("a", "ab", false),
+        ] {
+            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+}

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use super::config::ServerConfig;
-use super::connection::{Connection, Failure, START_LIMIT, service_words};
+use super::connection::{Connection, Failure, service_words};
 use super::limits::Observed;
 use super::names::{matches, tool_names};
 use super::{ClientOptions, Problem, State, Status, lock};
@@ -127,7 +127,7 @@ impl Server {
         };
         loop {
             let listed = tokio::select! {
-                listed = connection.tools() => listed,
+                listed = connection.tools(options.start_limit) => listed,
                 () = stop.cancelled() => Err(stopped()),
             };
             match listed {
@@ -230,9 +230,7 @@ impl Server {
                     problem.reason
                 )
             }
-            State::Starting => {
-                format!("the MCP server `{name}` is still starting (at most {} s)", START_LIMIT.as_secs())
-            }
+            State::Starting => format!("the MCP server `{name}` is still starting"),
             State::Ready | State::Disabled => format!("the MCP server `{name}` does not run"),
         }
     }
