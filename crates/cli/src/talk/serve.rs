@@ -22,6 +22,7 @@ use crate::cmd::{sessions, spawn};
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::interactive::trash::Trash;
+use crate::mcp::ToolServers;
 use crate::server::ServerProgram;
 use crate::setup::Setup;
 use crate::trust;
@@ -138,6 +139,11 @@ pub(crate) fn run(
     let (front_end, host_events) = rpc::front_end();
     let session = args.open.open(app)?;
     let served = start(args, session, &setup, front_end, app)?;
+    let servers = ToolServers::start(args, &setup, &served.agent)?;
+    servers.problems().iter().try_for_each(|problem| app.ui.tell(&format!("warning: {problem}")))?;
+    if let Some(extended) = &served.extended {
+        servers.use_host(&extended.host);
+    }
     app.ui.flush()?;
     let server = Server::new(served.agent, Rc::new(ServerProgram::new(app, &setup)?));
     let check = async {

@@ -20,6 +20,7 @@ mod locks;
 mod log;
 mod large;
 mod login;
+mod mcp;
 mod models;
 mod moves;
 mod paths;

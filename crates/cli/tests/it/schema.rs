@@ -56,6 +56,7 @@ const RUNS: &[(&str, &str)] = &[
     ("label FILE -d u3 --json", ""),
     ("labels FILE --json", ""),
     ("login --list --json", ""),
+    ("mcp list --json", ""),
     ("merge FILE a4 --json", ""),
     ("merge FILE a2 --json", ""),
     ("migrate old.jsonl --json", ""),
@@ -64,6 +65,8 @@ const RUNS: &[(&str, &str)] = &[
     ("name FILE A name --json", ""),
     ("name FILE --json", ""),
     ("new --json", ""),
+    ("note FILE Node was slow --json", ""),
+    ("note FILE Node was slow --json --dry-run", ""),
     ("path FILE --json", ""),
     ("permissions --json", ""),
     ("pop FILE -m nothing --json", ""),
@@ -183,7 +186,7 @@ fn every_command_with_the_option_json_has_a_schema() {
     let has_option = |name: &&str| {
         // The option of these belongs to a subcommand.
         let arguments = match *name {
-            "extension" | "db" => vec![*name, "list", "--help"],
+            "extension" | "db" | "mcp" => vec![*name, "list", "--help"],
             name => vec![name, "--help"],
         };
         home.run(&arguments).ok().split_whitespace().any(|word| word == "--json")

@@ -48,6 +48,7 @@ const COMMANDS: &[(&str, &[&str], &str)] = &[
     ("push", &["here"], ""),
     ("label", &["u3", "mark"], ""),
     ("name", &["Greeter"], ""),
+    ("note", &["Node", "was", "slow"], ""),
     ("fork", &["u5"], ""),
     ("fork", &["a4", "--stay"], ""),
     ("clone", &[], ""),
