@@ -420,3 +420,17 @@ fn writing_into_a_git_directory_is_asked_about_unless_a_rule_names_it() {
     let named = self::project("allow write(.git/info/*)");
     assert_eq!([named.edit(".git/info/exclude"), named.edit(".git/hooks/x")], [Allow, Ask]);
 }
+
+#[test]
+fn a_star_at_the_end_of_a_name_stands_for_all_tools_that_begin_so() {
+    let judged = |rules: &str, tool: &str| {
+        let effect = Effect::Other(format!("it calls `{tool}`"));
+        permissions(Mode::AskFor, rules).judge(tool, &effect, Path::new("/")).decision
+    };
+    let rules = "allow mcp__git__*\ndeny mcp__git__delete_*";
+    assert_eq!(judged(rules, "mcp__git__log"), Decision::Allow);
+    assert_eq!(judged(rules, "mcp__git__delete_branch"), Decision::Deny);
+    assert_eq!(judged(rules, "mcp__github__log"), Decision::Ask);
+    assert_eq!(judged(rules, "bash"), Decision::Ask);
+    assert_eq!(judged("allow mcp__git__log", "mcp__git__log_all"), Decision::Ask);
+}
