@@ -113,7 +113,7 @@ pub enum AgentEvent {
     HookFailed(HookFailure),
     /// Something beside the conversation failed that the user should know, such as a tool server.
     Warning {
-        /// What happened, and what to do.
+        /// A description of the failure, and of the remedy.
         text: String,
     },
     /// The work on a prompt is over.

@@ -193,7 +193,7 @@ session_commands! {
     Move OnLatest Push(push) -> [ChangeJson<label::Labelled>],
     Move OnSession Label(label) -> [ChangeJson<label::Labelled>, label::Shown],
     Move OnLatest Name(name) -> [ChangeJson<name::Named>, name::Shown],
-    Move OnSession Note(note) -> [ChangeJson<note::Noted>],
+    Move OnSession Note(note) -> [ChangeJson<note::NoteJson>],
     Move OnLatest Compact(compact) -> [ChangeJson<SessionState>],
     Copy OnLatest Fork(fork) -> [ChangeJson<fork::MadeJson<fork::CopyJson>>],
     Copy OnLatest Clone(clone) -> [ChangeJson<fork::MadeJson<fork::CopyJson>>],

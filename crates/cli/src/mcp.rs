@@ -42,7 +42,7 @@ mod with_mcp {
         tools: Arc<ToolSink>,
     }
 
-    /// Where tools go: to the host of extensions, which chooses among all tools, or to the agent.
+    /// The receiver of tools: the host of extensions, which chooses among all tools, or the agent.
     struct ToolSink {
         agent: AgentHandle,
         own: ToolBox,
@@ -103,7 +103,7 @@ mod with_mcp {
         ) -> Result<(), CommandError> {
             if let Some(old) = self.servers.take() {
                 self.tools.update(|state| state.tools.clear());
-                // Servers take a moment to end; nobody waits for it.
+                // Servers take a moment to end, and the chat must not wait for them.
                 std::thread::spawn(move || drop(old));
             }
             let (configs, problems) = read(setup)?;

@@ -33,7 +33,7 @@ pub use self::config::{ConfigFile, ConfigProblem, ServerConfig, Transport, read_
 use self::server::Server;
 use self::tool::McpTool;
 
-/// How long a server may take to start, if nothing else is said.
+/// The default time limit for the start of a server.
 pub const START_LIMIT: Duration = Duration::from_secs(30);
 /// How long the servers have to end when the program does.
 const GRACE: Duration = Duration::from_secs(2);
@@ -74,12 +74,12 @@ pub enum State {
     Failed(Problem),
 }
 
-/// Why a server does not answer, and what to do about it.
+/// The reason why a server does not answer, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What happened.
+    /// A description of the failure.
     pub reason: String,
-    /// What to do.
+    /// The remedy.
     pub hint: String,
 }
 

@@ -40,7 +40,7 @@ use self::arguments::{
 pub use self::http::{HttpOptions, HttpServer};
 pub use self::library::{Library, Write, Writer};
 
-/// What clients tell their models about this server.
+/// The instructions that clients pass to their models.
 const INSTRUCTIONS: &str = "The history of conversations with AI agents, as trees. `search` finds what was tried before, \
     also on branches that were abandoned; `tree`, `branches` and `read` show it. A reference is SESSION:ENTRY; other forms of \
     ENTRY are `leaf`, `root`, `@label`, `branch:2`, `leaf~1` (the latest prompt) and `leaf^` (the parent). Answers are short: \

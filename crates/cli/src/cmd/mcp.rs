@@ -76,9 +76,9 @@ pub(super) struct Listed {
     file: String,
     /// `ready`, `off` or `failed`.
     state: &'static str,
-    /// Why it failed.
+    /// The reason for a failure.
     reason: Option<String>,
-    /// What to do about a failure.
+    /// The remedy for a failure.
     hint: Option<String>,
     /// The names of its tools, as models see them.
     tools: Vec<String>,

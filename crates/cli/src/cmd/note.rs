@@ -25,7 +25,7 @@ pub(crate) struct Args {
 /// The JSON of a note.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Noted {
+pub(super) struct NoteJson {
     /// The entry of the note; null if it is only planned.
     entry_id: Option<EntryId>,
     #[serde(flatten)]
@@ -47,5 +47,5 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     if let Some(id) = &entry_id {
         change = change.gives(id.as_str());
     }
-    change.json(Noted { entry_id, session: work.state() })
+    change.json(NoteJson { entry_id, session: work.state() })
 }

@@ -49,7 +49,7 @@ const PLACES: [(&str, &str); 9] = [
     ("themes", "theme"),
 ];
 const DIRECTORIES: [&str; 2] = [".offshoot", ".pi"];
-/// What is looked for in the directory of the project itself, where other agents look for it, too.
+/// Files in the directory of the project itself, which other agents use too.
 const SHARED: [(&str, &str); 2] = [(".agents/skills", "skill"), (".mcp.json", "tool servers")];
 
 /// What is larger is not looked through, and so not trusted for good.

@@ -55,7 +55,7 @@ impl Client {
         let hello = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
-        assert_eq!(client.request("initialize", hello)["result"]["protocolVersion"], "2025-11-25");
+        assert_eq!(client.request("initialize", &hello)["result"]["protocolVersion"], "2025-11-25");
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         client
     }
@@ -64,15 +64,15 @@ impl Client {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn request(&mut self, method: &str, params: Json) -> Json {
+    fn request(&mut self, method: &str, params: &Json) -> Json {
         self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    fn call(&mut self, tool: &str, arguments: Json) -> (bool, Json) {
-        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+    fn call(&mut self, tool: &str, arguments: &Json) -> (bool, Json) {
+        let answer = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
         let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
         let is_error = answer["result"]["isError"] == true;
         (is_error, serde_json::from_str(text).unwrap_or_else(|_| json!(text)))
@@ -91,21 +91,21 @@ fn tools_that_write_run_the_same_hooks_as_commands() {
     home.file("offshoot/extensions/x.ts", WRITES_DOWN);
     let mut client = Client::start(&home, &["--write"]);
     let (failed, labelled) =
-        client.call("label", json!({"session": "ses", "entry": "a4", "label": "-n slow one"}));
+        client.call("label", &json!({"session": "ses", "entry": "a4", "label": "-n slow one"}));
     assert!(!failed, "{labelled}");
     assert_eq!((&labelled["entryId"], &labelled["label"]), (&json!("a4"), &json!("-n slow one")));
-    let (failed, noted) = client.call("note", json!({"session": "ses", "text": "--help\nNode was slow"}));
+    let (failed, noted) = client.call("note", &json!({"session": "ses", "text": "--help\nNode was slow"}));
     assert!(!failed, "{noted}");
-    let (failed, forked) = client.call("fork", json!({"session": "ses", "entry": "@-n slow one"}));
+    let (failed, forked) = client.call("fork", &json!({"session": "ses", "entry": "@-n slow one"}));
     assert!(!failed, "{forked}");
     assert!(fs::metadata(forked["path"].as_str().unwrap()).is_ok(), "{forked}");
     let seen = fs::read_to_string(home.path("project/seen")).unwrap();
     assert_eq!(seen, "label a4 -n slow one\nentry label\nentry custom_message\nfork\n");
-    let (_, context) = client.call("context", json!({"session": "ses"}));
+    let (_, context) = client.call("context", &json!({"session": "ses"}));
     assert!(context.to_string().contains("Node was slow"), "{context}");
-    let (failed, error) = client.call("label", json!({"session": "ses", "entry": "zzzz", "label": "x"}));
+    let (failed, error) = client.call("label", &json!({"session": "ses", "entry": "zzzz", "label": "x"}));
     assert!(failed && error.as_str().unwrap().contains("zzzz"), "{error}");
-    let (failed, error) = client.call("note", json!({"session": "ses", "text": "  "}));
+    let (failed, error) = client.call("note", &json!({"session": "ses", "text": "  "}));
     assert_eq!((failed, error), (true, json!("a note needs a text")));
     assert_eq!(client.end(), 0);
 }
@@ -116,7 +116,7 @@ fn without_write_nothing_is_written_not_even_a_cache_beside_the_session() {
     let file = home.path("offshoot/sessions/--p--/ses.jsonl");
     let before = fs::read(&file).unwrap();
     let mut client = Client::start(&home, &[]);
-    let listed = client.request("tools/list", json!({}));
+    let listed = client.request("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 8, "{listed}");
     for (tool, arguments) in [
         ("search", json!({"query": "node"})),
@@ -124,7 +124,7 @@ fn without_write_nothing_is_written_not_even_a_cache_beside_the_session() {
         ("branches", json!({"session": "ses"})),
         ("diff", json!({"session": "ses", "one": "branch:2"})),
     ] {
-        let (failed, answer) = client.call(tool, arguments);
+        let (failed, answer) = client.call(tool, &arguments);
         assert!(!failed, "{answer}");
     }
     assert_eq!(client.end(), 0);
@@ -193,7 +193,7 @@ fn over_http_only_this_machine_under_its_own_name_is_answered() {
 }
 
 /// Configures our own server, and one that hangs.
-fn configure(home: &Home, servers: Json) {
+fn configure(home: &Home, servers: &Json) {
     home.file("offshoot/mcp.json", json!({"mcpServers": servers}).to_string());
 }
 
@@ -219,13 +219,13 @@ fn tools_of_a_server_are_called_by_the_model_if_a_rule_allows_it() {
         let home = home();
         let server = ModelServer::start([call(), Reply::answer().text("found it")]).unwrap();
         set_up(&home, &server, "anthropic-messages");
-        configure(&home, json!({"own": own_server(&home)}));
+        configure(&home, &json!({"own": own_server(&home)}));
         let run = home.run(&["-p", "what did I try?", "--no-session", "--allow", rule]);
         assert_eq!(run.ok(), "found it\n");
         assert!(tools(&server, 0).contains(&"mcp__own__file_history".to_owned()), "{:?}", tools(&server, 0));
         let result = server.requests()[1].body["messages"].to_string();
         assert_eq!(result.contains("Use Node"), allowed, "{rule}: {result}");
-        assert_eq!(run.err().contains("nobody can be asked"), !allowed, "{run}");
+        assert_eq!(run.err().contains("was not run: not allowed"), !allowed, "{run}");
     }
 }
 
@@ -234,7 +234,7 @@ fn the_options_and_extensions_choose_among_tools_of_servers_too() {
     let home = home();
     let server = ModelServer::start((0..3).map(|_| Reply::answer().text("ok"))).unwrap();
     set_up(&home, &server, "anthropic-messages");
-    configure(&home, json!({"own": own_server(&home)}));
+    configure(&home, &json!({"own": own_server(&home)}));
     home.run(&["-p", "hi", "--no-session", "--tools", "read,mcp__own__tree"]).ok();
     assert_eq!(tools(&server, 0), ["read", "mcp__own__tree"]);
     home.file("project/x.ts", "export default (pi: any) => pi.registerTool({name: 'dice', description: 'd', parameters: {type: 'object'}, execute: async () => ({content: []})});");
@@ -256,7 +256,7 @@ fn servers_of_a_project_need_trust_and_a_failing_one_is_explained() {
     let project =
         json!({"mcpServers": {"theirs": own_server(&home), "gone": {"command": "no-such-program"}}});
     home.file("project/.mcp.json", project.to_string());
-    configure(&home, json!({"off": {"command": "x", "enabled": false}}));
+    configure(&home, &json!({"off": {"command": "x", "enabled": false}}));
     let before = home.run(&["mcp", "list"]);
     assert!(before.ok().starts_with("off  turned off\n"), "{before}");
     assert!(
@@ -288,7 +288,7 @@ fn the_chat_neither_waits_for_a_server_that_hangs_nor_leaves_it_behind() {
     let hang = format!("echo $$ > {}; exec sleep 1000", pid.display());
     configure(
         &home,
-        json!({
+        &json!({
             "own": own_server(&home), "hang": {"command": "sh", "args": ["-c", hang]}, "gone": {"command": "no-such-program"},
         }),
     );

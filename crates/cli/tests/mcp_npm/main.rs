@@ -70,7 +70,7 @@ fn home() -> Home {
 fn inspector(home: &Home, options: &[&str], server_options: &[&str]) -> Output {
     let mut command = Command::new(node());
     command.arg(script("mcp-inspector")).arg("--cli").args(options).arg("--").arg("/usr/bin/env");
-    // The inspector passes no variables of its own on.
+    // The inspector does not pass its environment to the server.
     command.arg(format!("OFFSHOOT_HOME={}", home.path("offshoot").display()));
     command.arg(format!("HOME={}", home.path("").display()));
     command.args([OFFSHOOT, "mcp"]).args(server_options).current_dir(home.path("project"));
@@ -117,7 +117,7 @@ fn the_inspector_lists_and_calls_every_tool() {
     assert!(entry.to_string().contains("Use Node"), "{entry}");
 }
 
-/// The scenarios of the suite that need no tools, prompts or resources of its own. The others need a server that is written
+/// The scenarios of the suite that work with any server. The others need a server that is written
 /// for the suite: `logging-set-level`, `completion-complete`, `tools-call-*`, `json-schema-2020-12`, `elicitation-*`,
 /// `server-sse-*`, `resources-read-*`, `resources-templates-read`, `resources-subscribe`, `resources-unsubscribe`, `prompts-*`.
 const SCENARIOS: [&str; 5] =
@@ -142,7 +142,7 @@ fn the_server_passes_the_conformance_suite() {
 fn set_up(home: &Home, model: &ModelServer, servers: &Json) {
     let settings = json!({"model": "lab/test", "providers": {"lab": {
         "baseUrl": model.url(), "api": "anthropic-messages",
-        "models": [{"id": "test", "contextWindow": 100_000, "maxOutput": 1_000}],
+        "models": [{"id": "test", "contextWindow": 100_000, "maxOutput": 1_000, "readsImages": true}],
     }}});
     home.file("offshoot/settings.json", settings.to_string());
     home.file("offshoot/mcp.json", json!({"mcpServers": servers}).to_string());
@@ -170,7 +170,8 @@ fn the_reference_servers_start_and_their_tools_work() {
     let home = Home::new();
     home.file("project/notes.txt", "remember the milk");
     let start = |name: &str, arguments: &[&str]| {
-        let arguments = [&[script(name).as_str()], arguments].concat();
+        let script = script(name);
+        let arguments = [&[script.as_str()], arguments].concat();
         json!({"command": node(), "args": arguments})
     };
     let servers = json!({
@@ -198,7 +199,7 @@ fn the_reference_servers_start_and_their_tools_work() {
 
 #[test]
 fn a_reference_server_is_used_over_http() {
-    // A free port, as long as nobody else takes it.
+    // A port that is free at this moment.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut command = Command::new(node());
     command.args([&script("mcp-server-everything"), "streamableHttp"]).env("PORT", port.to_string());

@@ -36,7 +36,7 @@ pub struct ServerConfig {
     pub timeout: Duration,
     /// False if the entry is kept but not used.
     pub enabled: bool,
-    /// True if tools that claim to only read are called without asking. Only the user's own file can say so.
+    /// True if tools that claim to only read are called without asking. Only the user's own file can set it.
     pub trusts_read_only: bool,
     /// Patterns of tools, and whether models get them; the first that matches counts.
     pub exposure: Vec<(String, bool)>,
@@ -104,7 +104,7 @@ pub struct ConfigProblem {
     pub file: PathBuf,
     /// The name of the server, if it is about one.
     pub server: Option<String>,
-    /// What is wrong, and what to do.
+    /// A description of the problem, and of the remedy.
     pub text: String,
 }
 

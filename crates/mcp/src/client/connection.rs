@@ -176,7 +176,7 @@ fn lifecycle() -> ClientLifecycleMode {
     }
 }
 
-/// The client as a server sees it: it offers nothing of its own.
+/// The client as a server sees it; it offers no features.
 struct Client {
     changes: mpsc::Sender<()>,
 }

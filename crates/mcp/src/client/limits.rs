@@ -1,4 +1,4 @@
-//! What a server may send: each message up to a size, all messages up to a rate. A server that exceeds a limit is stopped.
+//! Limits of the messages of a server: their size, and their rate. A server that exceeds one is stopped.
 
 use std::io;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// How much of a line that is not JSON is kept, to be shown.
 const SAMPLE: usize = 200;
 
-/// What was odd about the output of a server.
+/// Oddities in the output of a server.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Observed {
     /// The limit that it exceeded.

@@ -18,7 +18,7 @@ use super::limits::Observed;
 use super::names::{matches, tool_names};
 use super::{ClientOptions, Problem, State, Status, lock};
 
-/// The pauses before a server is started again; after the last one it is not started any more.
+/// The pauses before a server is started again, in seconds. A server that fails after the last one stays stopped.
 const PAUSES: [u64; 5] = [1, 2, 5, 15, 60];
 /// A server that ran for so long failed for a new reason.
 const HEALTHY: Duration = Duration::from_secs(120);
@@ -36,7 +36,7 @@ struct Inner {
     connected: Option<Connected>,
 }
 
-/// What a call needs.
+/// The parts of a connection that a call needs.
 #[derive(Clone)]
 struct Connected {
     peer: Peer<RoleClient>,

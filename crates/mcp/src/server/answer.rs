@@ -15,7 +15,7 @@ const MIN_BYTES: usize = 512;
 const DEFAULT_ROWS: usize = 20;
 /// The most rows.
 const MAX_ROWS: usize = 1000;
-/// What the braces, `next` and a remark need.
+/// The bytes that braces, `next` and a remark need.
 const RESERVED: usize = 160;
 
 /// The most bytes of an answer.

@@ -82,7 +82,7 @@ pub(super) struct ReadArguments {
     pub(super) entry: Option<String>,
     /// Read the whole path from this entry to `entry`.
     pub(super) from: Option<String>,
-    /// Where to start in the text of the first entry, in bytes: `next.offset` of the answer before.
+    /// The first byte to return of the text of the first entry: `next.offset` of the answer before.
     #[serde(default)]
     pub(super) offset: usize,
     /// The most bytes to return; the default is 4096.

@@ -32,7 +32,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long to wait after a connection could not be accepted, for instance because no file descriptor is free.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Who may connect.
+/// The clients that may connect.
 #[derive(Debug, Clone, Default)]
 pub struct HttpOptions {
     /// Names of this machine besides `localhost` and loopback addresses.
