@@ -29,14 +29,14 @@ fn read(files: &[(&str, Json, bool)]) -> (Vec<ServerConfig>, Vec<String>) {
     (configs, problems.iter().map(ToString::to_string).collect())
 }
 
-fn one(entry: Json) -> Result<ServerConfig, String> {
+fn one(entry: &Json) -> Result<ServerConfig, String> {
     let (mut configs, problems) = read(&[("mcp.json", json!({"mcpServers": {"s": entry}}), false)]);
     problems.into_iter().next().map_or_else(|| Ok(configs.remove(0)), Err)
 }
 
 #[test]
 fn the_shapes_of_claude_code_and_pi_are_read() {
-    let config = one(json!({
+    let config = one(&json!({
         "type": "stdio", "command": "~/bin/${NAME:-server}", "args": ["--key=${TOKEN}", "."], "env": {"K": "a${TOKEN}b"},
         "cwd": "~/x", "timeout": 90000,
     }));
@@ -49,7 +49,7 @@ fn the_shapes_of_claude_code_and_pi_are_read() {
     assert_eq!((env["K"].as_str(), cwd.as_deref()), ("at0kb", Some(Path::new("/home/ann/x"))));
     assert_eq!(config.timeout, Duration::from_secs(90));
     let config = one(
-        json!({"url": "https://x.example/mcp?key=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}"},
+        &json!({"url": "https://x.example/mcp?key=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}"},
         "timeout": 5, "exposure": "hidden", "toolExposure": {"get_*": "direct", "get_all": "hidden"}}),
     );
     let config = config.unwrap();
@@ -79,7 +79,7 @@ fn a_wrong_entry_is_named_and_the_others_are_used() {
         (json!({"command": ["x"]}), "invalid type: sequence, expected a string"),
         (json!({"command": "x", "timeout": 0}), "the timeout 0 is not a number of seconds"),
     ] {
-        let error = one(entry.clone()).unwrap_err();
+        let error = one(&entry).unwrap_err();
         assert!(error.starts_with(&format!("mcp.json: server `s`: {expected}")), "{entry}: {error}");
     }
     let servers = json!({"mcpServers": {"a b": {"command": "x"}, "ok": {"command": "x"}}});
