@@ -1,4 +1,4 @@
-//! What every command works with: the output, the environment, and the sessions a person can name.
+//! The context of every command: the output, the environment, and the sessions that the user can name.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::setup::Setup;
 use crate::trust;
 use crate::ui::Ui;
 
-/// What every command works with.
+/// The context of a command.
 #[derive(Debug)]
 pub(crate) struct App {
     /// The output.
@@ -32,7 +32,7 @@ pub(crate) struct App {
     store: OnceLock<Option<PathBuf>>,
 }
 
-/// Where a person wants sessions to be looked for.
+/// The directory in which sessions are searched.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Places {
     /// Work on the sessions of pi, in pi's own directory.
@@ -44,7 +44,7 @@ pub(crate) struct Places {
 }
 
 impl App {
-    /// Puts the parts together.
+    /// Creates the context.
     pub(crate) fn new(ui: Ui, env: Environment, places: Places) -> Self {
         let databases = Databases::default();
         if let Ok(state) = env.state_dir() {
@@ -53,7 +53,7 @@ impl App {
         App { ui, env, places, databases, store: OnceLock::new() }
     }
 
-    /// Returns the same app with an output that collects what is printed, for the chat.
+    /// Returns the same context with an output that collects the text, for the chat.
     pub(crate) fn capturing(&self, columns: Option<usize>) -> Self {
         App {
             ui: Ui::capturing(columns),
@@ -64,13 +64,13 @@ impl App {
         }
     }
 
-    /// Returns an app that works in another directory and collects what is printed.
+    /// Returns a context for another directory, with an output that collects the text.
     #[cfg(feature = "server")]
     pub(crate) fn in_directory(&self, cwd: &Path) -> Self {
         App { env: self.env.in_directory(cwd), ..self.capturing(None) }
     }
 
-    /// Returns how sessions are opened and made.
+    /// Returns the options for opening and creating sessions.
     pub(crate) fn options(&self) -> Options {
         self.options_maker()()
     }
@@ -81,7 +81,7 @@ impl App {
         let (clock, ids) = self.env.fixed();
         let databases = self.databases.clone();
         move || {
-            // A command reads an entry once or twice and goes on; memory that is used again is faster than new memory.
+            // A command reads an entry once or twice; reused memory is faster than new memory.
             let mut options = databases.open_with(Options::new().cache_bytes(512 << 10));
             if let Some(sidecars) = &sidecars {
                 options = options.sidecar_dir(sidecars);
@@ -98,7 +98,7 @@ impl App {
         }
     }
 
-    /// Returns the sessions that the person asked for, or our own: where new ones are put.
+    /// Returns the requested sessions, or offshoot's own. New sessions are created there.
     pub(crate) fn catalog(&self) -> Result<Catalog, CommandError> {
         Ok(self.catalog_of(&self.session_dir()?))
     }
@@ -143,14 +143,14 @@ impl App {
         Ok(self.store.get_or_init(|| store).clone())
     }
 
-    /// Returns the sessions of pi, unless the person asked for a certain directory.
+    /// Returns the sessions of pi, unless a directory was requested.
     pub(crate) fn pi_catalog(&self) -> Option<Catalog> {
         let is_asked = self.places.pi || self.places.session_dir.is_some();
         let dir = self.env.pi_sessions().ok().filter(|_| !is_asked)?;
         Some(self.catalog_of(&dir))
     }
 
-    /// Returns all sessions that a person can name: those of [`catalog`](App::catalog), then those of pi.
+    /// Returns all sessions that the user can name: those of [`catalog`](App::catalog), then those of pi.
     pub(crate) fn catalogs(&self) -> Result<impl Iterator<Item = Catalog>, CommandError> {
         // Files are found beside a database.
         let is_store = database::is_address(&self.session_dir()?.path);
@@ -195,7 +195,7 @@ impl App {
         if let Some(address) = database::address(wanted.as_ref()) {
             return self.databases.add(address, &self.env);
         }
-        // Only a path can be no text.
+        // Only a path can be invalid UTF-8.
         let Some(wanted) = wanted.as_ref().to_str() else {
             let found = path.is_file().then(|| path.to_path_buf());
             return found.ok_or_else(|| Failure::new(format!("there is no file {}", path.display())).into());
@@ -236,7 +236,7 @@ impl App {
         Err(failure.hint("`offshoot sessions --all` lists the sessions of all projects").into())
     }
 
-    /// Opens a session to read it; not a byte is written.
+    /// Opens a session for reading. Writes nothing.
     pub(crate) fn open(&self, wanted: impl AsRef<OsStr>) -> Result<Session, CommandError> {
         match Path::new(wanted.as_ref()) {
             path if is_stream(path) => Ok(self.options().from_bytes(read_stream(path)?)?),
@@ -252,14 +252,14 @@ impl App {
         }
     }
 
-    /// Opens a session to append to it, or only to read it if nothing is to be changed.
+    /// Opens a session for appending, or for reading in a dry run.
     pub(crate) fn open_to_change(
         &mut self,
         wanted: impl AsRef<OsStr>,
         dry_run: bool,
     ) -> Result<Session, CommandError> {
         let session = self.options().open(self.find(&wanted)?)?;
-        // Opening writes nothing; what could not be done must not be promised either.
+        // A dry run must fail too if the session cannot be written.
         if let Some(reason) = session.read_only() {
             return Err(Error::ReadOnly { reason: reason.clone() }.into());
         }
@@ -275,8 +275,7 @@ impl App {
         Ok(session)
     }
 
-    /// Writes a session of an old version in the current one, if the next append would do so, and reports where the
-    /// original is.
+    /// Migrates a session if the next append would do so, and reports where the original is kept.
     pub(crate) fn migrate(&mut self, session: &mut Session) -> Result<(), CommandError> {
         if !session.needs_migration() {
             return Ok(());
@@ -288,7 +287,7 @@ impl App {
     }
 }
 
-/// The largest session that is read from a pipe, which is kept in memory.
+/// The maximum size of a session that is read from a pipe into memory.
 const LONGEST_STREAM: u64 = 1 << 30;
 
 /// Returns true for `/dev/stdin` and other pipes, such as those of `<(command)`.
@@ -308,7 +307,7 @@ pub(crate) fn read_stream(path: &Path) -> Result<Vec<u8>, CommandError> {
     Ok(bytes)
 }
 
-/// Tells why there is no session.
+/// Returns the error for a missing session.
 fn not_found(wanted: &str) -> CommandError {
     let path = Path::new(wanted);
     if path.is_dir() {
@@ -325,7 +324,7 @@ fn not_found(wanted: &str) -> CommandError {
     Error::UnknownSession { wanted: wanted.to_owned() }.into()
 }
 
-/// Resolves a reference; without one the leaf, which is none before the first entry.
+/// Resolves a reference; the default is the leaf, which is `None` before the first entry.
 pub(crate) fn resolve(session: &Session, reference: Option<&str>) -> Result<Option<Node>, CommandError> {
     match reference {
         None | Some("leaf" | ".") => Ok(session.leaf()),
@@ -333,7 +332,7 @@ pub(crate) fn resolve(session: &Session, reference: Option<&str>) -> Result<Opti
     }
 }
 
-/// Tells whether two paths lead to the same file.
+/// Returns true if two paths lead to the same file.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
@@ -343,7 +342,7 @@ pub(crate) fn file_of(session: &Session) -> String {
     session.file().map(|file| file.display().to_string()).unwrap_or_default()
 }
 
-/// Gives whatever it is called a name that every file system takes, the same in every version of the program.
+/// Returns a file name that every file system accepts, the same in every version of the program.
 pub(crate) fn file_name_of(name: &[u8]) -> String {
     Sha256::digest(name).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

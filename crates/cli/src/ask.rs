@@ -1,6 +1,6 @@
-//! Questions to a person at a terminal: yes or no, one of a list, a key that nobody else should see.
+//! Questions at a terminal: yes or no, one of a list, a key that is not shown.
 //!
-//! Answers come from standard input, questions go to standard error. Who pipes something in is never asked.
+//! Reads answers from standard input and writes questions to standard error. Piped input is never an answer.
 
 use std::io::{self, BufRead, IsTerminal, Read};
 
@@ -9,18 +9,18 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Tells whether somebody is there who can see a question and answer it.
+/// Returns true if a user can see and answer a question.
 pub(crate) fn is_possible() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks for a yes; everything else is a no.
+/// Asks a yes-or-no question; any other answer is a no.
 pub(crate) fn yes(ui: &mut Ui, question: &str) -> Result<bool, CommandError> {
     let answer = line(ui, &format!("{question} [y/N] "))?.unwrap_or_default();
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Asks for one of a few words, which may be shortened; nothing if the answer is none of them.
+/// Asks for one of several words, which may be abbreviated. Returns `None` for any other answer.
 pub(crate) fn word(
     ui: &mut Ui,
     question: &str,
@@ -31,15 +31,15 @@ pub(crate) fn word(
     Ok(words.iter().copied().find(|word| !answer.is_empty() && word.starts_with(&answer)))
 }
 
-/// Asks for a number from one to `most`; nothing if the answer is none.
+/// Asks for a number from one to `most`. Returns `None` for any other answer.
 pub(crate) fn number(ui: &mut Ui, question: &str, most: usize) -> Result<Option<usize>, CommandError> {
     let answer = line(ui, &format!("{question} [1-{most}] "))?.unwrap_or_default();
     Ok(answer.trim().parse().ok().filter(|number| (1..=most).contains(number)))
 }
 
-/// Asks for something that is not shown while it is typed; nothing at the end of the input.
+/// Asks for text that is not shown. Returns `None` at the end of the input.
 pub(crate) fn hidden(ui: &mut Ui, question: &str) -> Result<Option<String>, CommandError> {
-    // First silence, then the question: who answers at once is not seen either.
+    // Hides the input before the question, so that a fast answer is not shown either.
     let quiet = Quiet::begin().map_err(|error| failed(&error))?;
     ui.question(question)?;
     let typed = read_hidden(&mut io::stdin().lock());
@@ -63,8 +63,8 @@ fn failed(error: &io::Error) -> CommandError {
     CommandError::system("read", "the terminal".as_ref(), error)
 }
 
-/// A terminal that shows nothing and gives every key at once, as long as this lives. Ctrl-C comes as a key, so that
-/// nobody is left with a terminal that stays silent.
+/// A terminal without echo that delivers every key at once, until it is dropped. Ctrl-C arrives as a key, so that the
+/// terminal is always restored.
 struct Quiet(Termios);
 
 impl Quiet {
@@ -79,12 +79,12 @@ impl Quiet {
 
 impl Drop for Quiet {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing any more.
+        // The terminal may be gone.
         let _gone = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }
 }
 
-/// What came of keys that were not shown.
+/// The result of reading hidden input.
 #[derive(Debug, PartialEq, Eq)]
 enum Typed {
     Text(String),
@@ -92,7 +92,7 @@ enum Typed {
     Interrupted,
 }
 
-/// Reads keys up to the end of the line; the few that edit a line work.
+/// Reads keys up to the end of the line, including editing keys.
 fn read_hidden(keys: &mut impl Read) -> io::Result<Typed> {
     let mut text = Vec::new();
     let mut key = [0];

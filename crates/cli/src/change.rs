@@ -1,4 +1,4 @@
-//! The result of a command that changes a session, and the one way to show it.
+//! The result of a command that changes a session, and its output.
 
 pub(crate) use offshoot_tui::app::ChangeEffect as Effect;
 use schemars::JsonSchema;
@@ -22,9 +22,9 @@ pub(crate) struct Changing {
     pub(crate) json: bool,
 }
 
-/// The result of a command, done or planned, in all its forms: for people, for scripts (`--json`) and for the chat.
+/// The result of a command, done or planned: for people, for scripts (`--json`) and for the chat.
 ///
-/// Standard output gets what a script wants to go on with, standard error the sentences.
+/// Standard output gets the value that a script needs next, standard error the messages.
 #[derive(Debug)]
 pub(crate) struct Change {
     verbs: (&'static str, &'static str),
@@ -50,7 +50,7 @@ pub(crate) struct ChangeJson<T> {
     fields: T,
     /// True if it was only planned.
     dry_run: bool,
-    /// The command that takes the change back.
+    /// The command that undoes the change.
     undo: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl SessionState {
 }
 
 impl Change {
-    /// Starts with a verb, done and not done (`"labelled"`, `"label"`), and what it is about.
+    /// Creates a change from a verb, done and planned (`"labelled"`, `"label"`), and its object.
     pub(crate) fn new(done: &'static str, to_do: &'static str, what: impl Into<String>) -> Self {
         Change {
             verbs: (done, to_do),
@@ -87,7 +87,7 @@ impl Change {
         }
     }
 
-    /// Starts the answer of a command that changes nothing.
+    /// Creates the result of a command that changes nothing.
     pub(crate) fn shown(what: impl Into<String>) -> Self {
         Change::new("", "", what)
     }
@@ -103,30 +103,30 @@ impl Change {
         Change { preview: Some(text.into()), ..self }
     }
 
-    /// Adds a sentence behind the first one; JSON leaves it out.
+    /// Adds a message after the first one; not part of the JSON.
     pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
-    /// Sets the command that takes the change back.
+    /// Sets the command that undoes the change.
     pub(crate) fn undo(mut self, command: impl Into<String>) -> Self {
         self.undo = Some(command.into());
         self
     }
 
-    /// Removes the command that takes the change back.
+    /// Removes the command that undoes the change.
     pub(crate) fn no_undo(mut self) -> Self {
         self.undo = None;
         self
     }
 
-    /// Returns true if there is something to take back.
+    /// Returns true if the change can be undone.
     pub(crate) fn has_undo(&self) -> bool {
         self.undo.is_some()
     }
 
-    /// Sets a move back to the old leaf as the command that takes the change back.
+    /// Sets a move back to the old leaf as the command that undoes the change.
     pub(crate) fn undo_by_moving(self, file: &str, old_leaf: Option<&EntryId>) -> Self {
         match old_leaf {
             Some(leaf) => self.undo(format!("offshoot switch --exact {}", arguments(&[file, leaf.as_str()]))),
@@ -174,7 +174,7 @@ impl Change {
             .map_err(std::io::Error::from)?)
     }
 
-    /// Prints it.
+    /// Prints the change.
     pub(crate) fn tell(self, app: &mut App, how: Changing) -> Result<(), CommandError> {
         if how.json {
             return app.ui.json(&self.into_json(how.dry_run)?);
@@ -200,7 +200,7 @@ impl Change {
     }
 }
 
-/// Quotes the last arguments of a command for a shell; what begins with `-` is no option.
+/// Quotes the last arguments of a command for a shell. `--` precedes arguments that start with `-`.
 pub(crate) fn arguments(texts: &[&str]) -> String {
     let mut words: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
     if let Some(at) = texts.iter().position(|text| text.starts_with('-')) {
@@ -218,7 +218,7 @@ pub(crate) fn quoted(argument: &str) -> String {
     if clean(argument) == argument {
         return format!("'{}'", argument.replace('\'', r"'\''"));
     }
-    // What a terminal does not show as it is needs a spelling that survives being copied from one.
+    // Characters that a terminal does not show need a spelling that can be copied.
     let spelled = argument.chars().map(|c| match c {
         '\'' | '\\' => format!("\\{c}"),
         c if clean(c.encode_utf8(&mut [0; 4])).starts_with(c) => c.to_string(),

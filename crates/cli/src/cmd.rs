@@ -98,9 +98,9 @@ impl Group {
 /// A row of the table of commands.
 struct Row {
     group: Group,
-    /// The name of its module; that of the command has `-` for `_`.
+    /// The name of the module; the command has `-` instead of `_`.
     module: &'static str,
-    /// The schemas of what it prints with `--json`; empty if it has no such option.
+    /// The schemas of the `--json` output; empty without such an option.
     json: &'static [fn(&mut SchemaGenerator) -> Schema],
 }
 
@@ -110,8 +110,8 @@ impl Row {
     }
 }
 
-/// Declares the commands that change a session: group, what the command line adds to the arguments, name, module, and the
-/// types that `--json` prints.
+/// Declares the commands that change a session: group, additions of the command line, name, module, and the types that
+/// `--json` prints.
 macro_rules! session_commands {
     ($($(#[$attribute:meta])* $group:ident $line:ident $name:ident($module:ident) -> [$($json:ty),+],)*) => {
         /// A command that changes a session.
@@ -120,7 +120,7 @@ macro_rules! session_commands {
             $($name($module::Args),)*
         }
 
-        /// A [`SessionCommand`] with what only the command line can say: the session, `--json`, extensions.
+        /// A [`SessionCommand`] with the arguments that only the command line has: the session, `--json`, extensions.
         #[derive(Debug, clap::Subcommand)]
         pub(crate) enum SessionCommandLine {
             $($(#[$attribute])* $name($line<$module::Args>),)*
@@ -251,7 +251,7 @@ fn table() -> impl Iterator<Item = &'static Row> {
 }
 
 impl SessionCommand {
-    /// Returns true if the command appends to the session; the others make files of their own.
+    /// Returns true if the command appends to the session; the others create new files.
     fn writes_here(&self) -> bool {
         use SessionCommand::{Clone, ExportBranch, Fork, Import, New, Permissions};
         !matches!(self, Clone(_) | ExportBranch(_) | Fork(_) | Import(_) | New(_) | Permissions(_))

@@ -1,6 +1,6 @@
-//! What a shell is told while somebody types: sessions of this project, and entries of the session named so far.
+//! Completion in shells: sessions of this project, and entries of the session named so far.
 //!
-//! Asked between two key strokes: reads little, writes nothing, and says nothing rather than something wrong.
+//! Runs between two key strokes: reads little, writes nothing, and offers nothing rather than wrong candidates.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -16,21 +16,21 @@ use crate::app::{App, Places};
 use crate::env::Environment;
 use crate::ui::{Colour, Ui, clean};
 
-/// The variable in which the script of a shell asks. No other program reads it, so none is asked by mistake.
+/// The variable with which the script of a shell calls this program.
 pub(crate) const VARIABLE: &str = "OFFSHOOT_COMPLETE";
 
-/// Nobody reads more.
+/// The maximum number of candidates.
 const MOST_SESSIONS: usize = 50;
 const MOST_ENTRIES: usize = 200;
-/// What is shown beside a candidate.
+/// The maximum length of the description of a candidate.
 const MOST_LETTERS: usize = 60;
 
-/// Answers a shell, if one asks; does not return then.
+/// Answers a shell and exits, if one asks.
 pub(crate) fn answer() {
     CompleteEnv::with_factory(command).var(VARIABLE).complete();
 }
 
-/// The program, with completions for everything that names a session or an entry.
+/// Returns the program with completions for all arguments that name a session or an entry.
 fn command() -> Command {
     crate::Args::command().mut_subcommands(|command| {
         command.mut_args(|argument| match () {
@@ -41,7 +41,7 @@ fn command() -> Command {
     })
 }
 
-/// Tells what an argument stands for, as its help does.
+/// Returns true if the value name of an argument is `what`.
 fn names(argument: &Arg, what: &str) -> bool {
     argument.get_value_names().is_some_and(|names| names.iter().any(|name| name == what))
 }
@@ -57,7 +57,7 @@ fn sessions(current: &OsStr) -> Vec<CompletionCandidate> {
     found
 }
 
-/// A session by its id and, as long as nothing speaks against it, by its name.
+/// Returns a session by its id and, if it fits, by its name.
 fn session_names(row: &SessionSummary, typed: &str) -> Vec<CompletionCandidate> {
     let title = shortened(row.title());
     let by_id = row.id.starts_with(typed).then(|| candidate(&row.id, &title));
@@ -77,7 +77,7 @@ fn entries(current: &OsStr) -> Vec<CompletionCandidate> {
     found
 }
 
-/// The latest entries of the conversation, with what they say.
+/// Returns the latest entries of the conversation with their texts.
 fn ids(session: &Session, typed: &str) -> Option<Vec<CompletionCandidate>> {
     let tree = session.tree();
     let outline = Outline::new(session, OutlineOptions { filter: Filter::All, ..OutlineOptions::default() });
@@ -95,7 +95,7 @@ fn candidate(value: &str, help: &str) -> CompletionCandidate {
     CompletionCandidate::new(quoted(value)).help(Some(shortened(help).into()))
 }
 
-/// Bash puts what it gets into the line as it is; other shells quote it themselves.
+/// Quotes a candidate for bash; other shells quote it themselves.
 fn quoted(value: &str) -> String {
     if std::env::var_os(VARIABLE).is_none_or(|shell| shell != "bash") {
         return value.to_owned();
@@ -105,7 +105,7 @@ fn quoted(value: &str) -> String {
     value.chars().map(spell).collect()
 }
 
-/// What was typed, without the marks that keep it one word.
+/// Returns the typed text without quotes.
 fn unquoted(typed: &OsStr) -> OsString {
     match typed.to_str() {
         Some(text) => text.replace('\\', "").into(),
@@ -117,18 +117,18 @@ fn shortened(text: &str) -> String {
     clean(&text.chars().take(MOST_LETTERS).collect::<String>()).into_owned()
 }
 
-/// A shell gets one candidate per line.
+/// Returns true if a text is one line, as shells require.
 fn is_one_line(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }
 
-/// What was typed so far.
+/// The command line typed so far.
 struct Asked {
     app: App,
     session: Option<OsString>,
 }
 
-/// Reads what was typed so far, the way it will be read when it is run.
+/// Parses the command line typed so far.
 fn asked() -> Option<Asked> {
     let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
     let command = crate::Args::command().ignore_errors(true);
@@ -152,7 +152,7 @@ fn flag(matches: &ArgMatches, id: &str) -> bool {
 }
 
 impl Asked {
-    /// The sessions of this project, ours and those of pi.
+    /// Returns the sessions of this project, including those of pi.
     fn sessions(&self) -> Option<Vec<SessionSummary>> {
         let cwd = self.app.env.cwd().ok()?;
         let mut rows = Vec::new();
@@ -164,7 +164,7 @@ impl Asked {
         Some(rows)
     }
 
-    /// The session that was named, if it is one that is found at once.
+    /// Returns the named session, if it is found quickly.
     fn session(&self) -> Option<Session> {
         let wanted = self.session.as_ref()?.to_str()?;
         if Path::new(wanted).is_file() {

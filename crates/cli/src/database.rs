@@ -11,7 +11,7 @@ pub(crate) use with_postgres::{Databases, failure};
 #[cfg(not(feature = "postgres"))]
 pub(crate) use without_postgres::{Databases, failure};
 
-/// Returns the text of an address; none for a path or the name of a session.
+/// Returns the text of an address, or `None` for a path or the name of a session.
 pub(crate) fn address(wanted: &OsStr) -> Option<&str> {
     let wanted = wanted.to_str()?;
     ["postgres://", "postgresql://"].iter().any(|scheme| wanted.starts_with(scheme)).then_some(wanted)
@@ -22,10 +22,10 @@ pub(crate) fn is_address(path: &Path) -> bool {
     address(path.as_os_str()).is_some()
 }
 
-/// Returns what a person gave as a session, without the password of an address.
+/// Returns the given session without the password of an address.
 pub(crate) fn shown(wanted: &OsStr) -> Cow<'_, str> {
     let Some(address) = address(wanted) else { return wanted.to_string_lossy() };
-    // The last @ before the path ends the user and the password.
+    // The last @ before the path ends user and password.
     let (scheme, rest) = address.split_once("://").unwrap_or_default();
     let rest = rest.split_once('?').map_or(rest, |(place, _)| place);
     let (place, path) = rest.split_once('/').unwrap_or((rest, ""));

@@ -1,4 +1,4 @@
-//! The one place that reads the environment: directories, switches, and the clock and ids that tests fix.
+//! Reads the environment: directories, switches, and the clock and ids that tests fix. No other module does.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use session_tree::{Clock, EntryId, IdSource, SystemClock, Timestamp};
 
 use crate::error::CommandError;
 
-/// What the environment says.
+/// The environment of the program.
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
     home: Option<PathBuf>,
@@ -26,11 +26,11 @@ pub(crate) struct Environment {
     pub(crate) database_password: Option<String>,
     #[cfg(feature = "postgres")]
     password_file: Option<PathBuf>,
-    /// Whether caches are kept.
+    /// True if caches are used.
     pub(crate) use_cache: bool,
     /// True if `NO_COLOR` is set, or the terminal has no colours.
     pub(crate) no_color: bool,
-    /// Whether the terminal shows only ASCII characters.
+    /// True if the terminal shows only ASCII characters.
     pub(crate) is_ascii: bool,
     /// The filter of the log, from `OFFSHOOT_LOG`.
     pub(crate) log: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Environment {
 pub(crate) struct SessionDir {
     /// The directory.
     pub(crate) path: PathBuf,
-    /// Whether the sessions of all projects lie side by side in it.
+    /// True if the sessions of all projects are in one directory.
     pub(crate) is_flat: bool,
 }
 
@@ -74,7 +74,7 @@ impl Environment {
         }
     }
 
-    /// Returns where our own sessions lie.
+    /// Returns the directory of offshoot's own sessions.
     pub(crate) fn own_sessions(&self) -> Result<SessionDir, CommandError> {
         if let Some(path) = &self.session_dir {
             return Ok(SessionDir { path: path.clone(), is_flat: true });
@@ -102,7 +102,7 @@ impl Environment {
         set(name).and_then(|value| value.into_string().ok())
     }
 
-    /// Returns where pi keeps its sessions.
+    /// Returns the directory of pi's sessions.
     pub(crate) fn pi_sessions(&self) -> Result<SessionDir, CommandError> {
         if let Some(path) = &self.pi_session_dir {
             return Ok(SessionDir { path: path.clone(), is_flat: true });
@@ -110,7 +110,7 @@ impl Environment {
         Ok(SessionDir { path: self.pi_dir()?.join("sessions"), is_flat: false })
     }
 
-    /// Returns where pi keeps what belongs to its user.
+    /// Returns pi's directory of the user.
     pub(crate) fn pi_dir(&self) -> Result<PathBuf, CommandError> {
         match &self.pi_dir {
             Some(dir) => Ok(dir.clone()),
@@ -118,7 +118,7 @@ impl Environment {
         }
     }
 
-    /// Returns where settings and keys lie.
+    /// Returns the directory of settings and keys.
     pub(crate) fn config_dir(&self) -> Result<PathBuf, CommandError> {
         match &self.home {
             Some(home) => Ok(home.clone()),
@@ -126,12 +126,12 @@ impl Environment {
         }
     }
 
-    /// Returns where caches lie; none if they are turned off or there is no place for them.
+    /// Returns the directory of caches, or `None` without caches.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
         if self.use_cache { self.state_dir().ok() } else { None }
     }
 
-    /// Returns where lies what is remembered from one run to the next.
+    /// Returns the directory of state that outlives a run.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, CommandError> {
         if let Some(home) = &self.home {
             return Ok(home.join("state"));
@@ -155,7 +155,7 @@ impl Environment {
         Ok(cwd.to_string_lossy().into_owned())
     }
 
-    /// Returns the person's editor.
+    /// Returns the user's editor.
     pub(crate) fn editor(&self) -> Option<String> {
         ["VISUAL", "EDITOR"].into_iter().find_map(set).and_then(|editor| editor.into_string().ok())
     }
@@ -165,12 +165,12 @@ impl Environment {
         set("HOME").and_then(|home| home.into_string().ok())
     }
 
-    /// Returns what the terminal says about its colours.
+    /// Returns the colours that the terminal reports.
     pub(crate) fn colours(&self) -> Option<String> {
         set("COLORFGBG").and_then(|colours| colours.into_string().ok())
     }
 
-    /// Returns the variables that describe the terminal and the language, as far as they are set.
+    /// Returns the variables that describe the terminal and the language.
     pub(crate) fn terminal(&self) -> Vec<(&'static str, String)> {
         const NAMES: [&str; 10] = [
             "TERM",
@@ -192,7 +192,7 @@ impl Environment {
         self.clock.unwrap_or_else(|| SystemClock.now())
     }
 
-    /// Returns the zone whose time the person's clocks show; UTC when the clock is fixed.
+    /// Returns the time zone of the user; UTC with a fixed clock.
     pub(crate) fn zone(&self) -> &'static Zone {
         static ZONE: OnceLock<Zone> = OnceLock::new();
         ZONE.get_or_init(|| if self.clock.is_some() { Zone::UTC } else { system_zone() })
@@ -204,7 +204,7 @@ impl Environment {
     }
 }
 
-/// The zone that `TZ` names, else that of the system.
+/// Returns the time zone of `TZ`, else that of the system.
 fn system_zone() -> Zone {
     let named = set("TZ").and_then(|name| name.into_string().ok());
     let of_file = |path: PathBuf| Zone::tzif("local", &fs::read(path).ok()?).ok();
@@ -223,7 +223,7 @@ fn is_monochrome(term: &str) -> bool {
         || term.strip_prefix("vt").is_some_and(|model| model.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Tells whether somebody chose a character set that is not UTF-8. Who chose none most likely has UTF-8.
+/// Returns true if the locale has a character set other than UTF-8. Without a locale UTF-8 is assumed.
 fn is_ascii() -> bool {
     let chosen = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
     chosen.is_some_and(|locale| {
@@ -232,7 +232,7 @@ fn is_ascii() -> bool {
     })
 }
 
-/// A variable that is set to nothing counts as not set.
+/// Returns a variable; an empty one counts as unset.
 fn set(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -241,7 +241,7 @@ fn base() -> Result<impl BaseStrategy, CommandError> {
     choose_base_strategy().map_err(|_| CommandError::no_home())
 }
 
-/// A clock that stands.
+/// A clock with a fixed time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FixedClock(Timestamp);
 
@@ -251,7 +251,7 @@ impl Clock for FixedClock {
     }
 }
 
-/// Ids in order.
+/// Sequential ids.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CountedIds {
     entries: u64,

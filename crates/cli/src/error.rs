@@ -1,4 +1,4 @@
-//! What a person is told when a command cannot do its work, and the exit code that goes with it.
+//! The errors of commands, their messages and exit codes.
 
 use std::io;
 use std::path::Path;
@@ -13,45 +13,45 @@ use session_tree::{Error, QueryError};
 use crate::database;
 use crate::ui::Ui;
 
-/// Why a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// Something failed; told in one line and some hints.
+    /// An error with a message and hints.
     Failed(Failure),
-    /// The arguments do not fit together.
+    /// Invalid arguments.
     Usage(Failure),
-    /// The command did its work and found damage.
+    /// The check found damage.
     Found,
-    /// Some of several sessions failed; each was told already.
+    /// Some of several sessions failed; each was already reported.
     Several,
-    /// Whoever read our output went away.
+    /// The reader of the output has closed the pipe.
     BrokenPipe,
     /// The user cancelled it.
     Interrupted,
-    /// A signal ended a server, which had nothing left to do.
+    /// A signal ended an idle server.
     #[cfg_attr(not(feature = "server"), expect(dead_code, reason = "only servers end like this"))]
     Signal(u8),
     /// An extension cancelled a change; nothing changed.
     CancelledByHook(String, Failure),
 }
 
-/// What went wrong, in words.
+/// An error message with hints.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub(crate) struct Failure {
-    /// What happened, then why.
+    /// The error and its cause.
     pub(crate) message: String,
-    /// What to do about it.
+    /// Suggestions for the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) hints: Vec<String>,
 }
 
 impl Failure {
-    /// Makes a failure without a hint.
+    /// Creates an error without hints.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Failure { message: message.into(), hints: Vec::new() }
     }
 
-    /// Returns what happened, and to what, unless the message says so already.
+    /// Returns the message, preceded by the name unless the message contains it.
     pub(crate) fn about(&self, name: &str) -> String {
         match self.message.contains(name) {
             true => self.message.clone(),
@@ -125,7 +125,7 @@ impl From<offshoot_web::Error> for CommandError {
 }
 
 impl From<io::Error> for CommandError {
-    /// An error of our own output.
+    /// Converts an error of the output.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => CommandError::BrokenPipe,
@@ -135,24 +135,24 @@ impl From<io::Error> for CommandError {
 }
 
 impl CommandError {
-    /// Makes an error of something that the system refused.
+    /// Creates an error of a refused system call.
     pub(crate) fn system(action: &str, path: &Path, error: &io::Error) -> Self {
         Failure::new(format!("cannot {action} {}: {error}", path.display())).into()
     }
 
-    /// Makes the error of a working directory that is gone.
+    /// Creates the error of a missing working directory.
     pub(crate) fn no_cwd(error: &io::Error) -> Self {
         Failure::new(format!("cannot tell the working directory: {error}")).into()
     }
 
-    /// Makes the error of a person without a home.
+    /// Creates the error of a missing home directory.
     pub(crate) fn no_home() -> Self {
         Failure::new("cannot find the home directory")
             .hint("set OFFSHOOT_HOME, or give the path of a session file")
             .into()
     }
 
-    /// Returns the failure to tell, if there is one.
+    /// Returns the failure to report, if any.
     pub(crate) fn failure(&self) -> Option<&Failure> {
         match self {
             CommandError::Failed(failure)
@@ -166,13 +166,13 @@ impl CommandError {
         }
     }
 
-    /// Tells the person, and gives the exit code.
+    /// Prints the error and returns the exit code.
     pub(crate) fn report(&self, ui: &mut Ui) -> ExitCode {
         if let Some(failure) = self.failure() {
             tracing::error!("{}", failure.message);
             ui.error(&failure.message, &failure.hints);
         }
-        // The table stands in docs/commands.md.
+        // docs/commands.md has the table of exit codes.
         match self {
             CommandError::BrokenPipe => ExitCode::SUCCESS,
             CommandError::Failed(_) | CommandError::Several | CommandError::CancelledByHook(..) => {

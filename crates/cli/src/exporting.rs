@@ -1,9 +1,9 @@
-//! Writing a session to hand it on: as a page, as Markdown, or as a session file.
+//! Exports a session as a page, as Markdown, or as a session file.
 //!
-//! session, form, options -> **exporting** -> a whole new file, or any other output
+//! session, form, options -> **exporting** -> a complete new file, or any other output
 //!
-//! `offshoot export` and `/export` share it. Replaces a file only on request, never leaves half of one, and never says where
-//! a session came from.
+//! Shared by `offshoot export` and `/export`. Replaces a file only on request, never leaves a partial file, and never
+//! contains the origin of a session.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::leftovers;
 
-/// What is written, and how.
+/// The options of an export.
 pub(crate) struct Export {
-    /// What is written.
+    /// The format.
     pub(crate) form: Form,
-    /// How pages and Markdown look, and what they leave out.
+    /// The appearance of pages and Markdown, and their omissions.
     pub(crate) options: ExportOptions,
-    /// Whether a session file gets all branches; the path to the leaf otherwise.
+    /// True if a session file gets all branches instead of the path to the leaf.
     pub(crate) has_all: bool,
     /// The header of a session file.
     pub(crate) header: NewHeader,
 }
 
-/// What is written.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Page,
@@ -38,7 +38,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Returns the form that the extension of a file names; files without one are pages.
+    /// Returns the format of a file extension; the default is a page.
     pub(crate) fn of(path: &Path) -> Result<Self, CommandError> {
         match path.extension().map(|end| end.to_string_lossy().to_lowercase()).as_deref() {
             None | Some("html" | "htm") => Ok(Form::Page),
@@ -53,7 +53,7 @@ impl Form {
 }
 
 impl Export {
-    /// Writes the export; gives the number of entries in it.
+    /// Writes the export. Returns the number of its entries.
     pub(crate) fn write(
         &self,
         session: &Session,
@@ -75,8 +75,8 @@ impl Export {
         }
     }
 
-    /// Writes the export beside its place first, so that the file is whole or absent. Returns the number of entries and of
-    /// bytes.
+    /// Writes the export to a temporary file first, so that the file is complete or absent. Returns the number of
+    /// entries and bytes.
     pub(crate) fn write_file(
         &self,
         session: &Session,
@@ -99,7 +99,7 @@ impl Export {
         Ok((entries, file.metadata().map_err(failed)?.len()))
     }
 
-    /// Begins a file: sessions are private, pages and Markdown are as readable as any new file.
+    /// Creates the temporary file: sessions are private, pages and Markdown have the default mode.
     fn unfinished(&self, directory: &Path) -> io::Result<NamedTempFile> {
         leftovers::create_in(directory, "export", |builder| {
             if self.form != Form::Session {
@@ -110,12 +110,12 @@ impl Export {
     }
 }
 
-/// Makes the header of a session file to hand on: a new id, and no word of where it came from.
+/// Creates the header of an exported session file: a new id, and no origin.
 pub(crate) fn new_header(session: &Session, app: &App) -> NewHeader {
     app.options().new_header(session.header().cwd().unwrap_or_default().into_owned())
 }
 
-/// Returns the default name of the page of a session: the words of its name or its first prompt.
+/// Returns the default file name of a page: words of the session's name or its first prompt.
 pub(crate) fn default_name(session: &Session) -> PathBuf {
     let title = offshoot_web::title(session).unwrap_or_default().to_lowercase();
     let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -131,10 +131,10 @@ pub(crate) fn default_name(session: &Session) -> PathBuf {
     PathBuf::from(format!("{name}.html"))
 }
 
-/// The longest default name, in bytes.
+/// The maximum length of the default name, in bytes.
 const LONGEST_NAME: usize = 60;
 
-/// An output that takes nothing more once somebody wants to stop.
+/// A writer that fails after a cancellation.
 struct Stoppable<'s, W> {
     out: W,
     stop: &'s Cancel,
@@ -153,7 +153,7 @@ impl<W: Write> Write for Stoppable<'_, W> {
     }
 }
 
-/// Refuses the name of a file that exists; returns any other name.
+/// Returns the path, or an error if the file exists.
 pub(crate) fn free(path: &Path) -> Result<PathBuf, CommandError> {
     if path.symlink_metadata().is_err() {
         return Ok(path.to_path_buf());

@@ -1,9 +1,8 @@
-//! Extensions of the program: which files are loaded, into which host, and what of them the agent gets.
+//! Loads extensions: finds the files, starts the host, and passes their hooks, commands and tools to the agent.
 //!
 //! command line, directories, settings, trust -> **sources** -> engines behind a **host** -> hooks, commands, tools
 //!
-//! Without a file to load nothing of this exists: no engine, no thread. Never reads anything of a project that is not
-//! trusted as it is at that very moment.
+//! Without extensions no engine and no thread exists. Never reads anything of a project that is not currently trusted.
 
 mod sources;
 
@@ -39,16 +38,16 @@ pub(crate) struct Args {
     /// Load no extensions but those of `-e`.
     #[arg(long)]
     no_extensions: bool,
-    /// Options that the program does not know; extensions may.
+    /// Unknown options, which extensions may define.
     #[arg(skip)]
     flags: Map<String, Json>,
-    /// What is told if no extension knows them either.
+    /// The errors of these options if no extension defines them.
     #[arg(skip)]
     refusals: Vec<(String, Failure)>,
 }
 
 impl Args {
-    /// Takes an option that the program does not know: `--name`, or `--name=value`.
+    /// Adds an unknown option: `--name`, or `--name=value`.
     pub(crate) fn add_flag(&mut self, option: &str, error: &clap::Error) {
         let named = option.trim_start_matches('-');
         let (name, value) = match named.split_once('=') {
@@ -64,7 +63,7 @@ impl Args {
         self.refusals.push((name.to_owned(), failure));
     }
 
-    /// Refuses options that neither the program nor an extension knows.
+    /// Refuses options that neither the program nor an extension defines.
     pub(crate) fn check_flags(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
         let known = extended.map(Extended::flags).unwrap_or_default();
         let unknown = self.refusals.iter().find(|(name, _)| !known.contains(name));
@@ -85,7 +84,7 @@ pub(crate) struct Extended {
 pub(crate) struct ExtensionFrontEnd {
     /// The mode that extensions read.
     pub(crate) mode: Mode,
-    /// Receives what extensions report and show.
+    /// Receives reports and output of extensions.
     pub(crate) front_end: FrontEnd,
 }
 
@@ -95,8 +94,8 @@ impl ExtensionFrontEnd {
         Self::printing(Mode::Print, Arc::default())
     }
 
-    /// Prints problems and notifications of extensions: words on standard error, or lines of JSON. While
-    /// `runs_command` is true, a notification is the output of a command and goes to standard output.
+    /// Prints problems and notifications of extensions: text on standard error, or lines of JSON. While `runs_command`
+    /// is true, a notification is the output of a command and goes to standard output.
     pub(crate) fn printing(mode: Mode, runs_command: Arc<AtomicBool>) -> Self {
         let is_json = mode == Mode::Json;
         let warn = move |text: String| {
@@ -124,7 +123,7 @@ impl ExtensionFrontEnd {
 }
 
 impl Extended {
-    /// Makes the host of extensions; nothing is loaded yet. Returns `None` if there are no extensions.
+    /// Creates the host of extensions without loading any. Returns `None` if there are no extensions.
     pub(crate) fn new(
         args: &Args,
         sources: Sources,
@@ -165,12 +164,12 @@ impl Extended {
         })
     }
 
-    /// Looks for extensions elsewhere from now on.
+    /// Replaces the sources of extensions.
     pub(crate) fn set_sources(&self, sources: Sources) {
         *self.sources.lock().unwrap_or_else(PoisonError::into_inner) = sources;
     }
 
-    /// Finds and loads extensions; what cannot be loaded is told and left out.
+    /// Finds and loads extensions. Those that cannot be loaded are reported and skipped.
     async fn load(&self) -> ExtensionBundle {
         let (found, odd) = self.sources.lock().unwrap_or_else(PoisonError::into_inner).find();
         for text in odd {
@@ -187,7 +186,7 @@ impl Extended {
         bundle
     }
 
-    /// Returns the names of all options that extensions know.
+    /// Returns the options that extensions define.
     fn flags(&self) -> Vec<String> {
         let loaded = self.loaded();
         loaded.iter().flat_map(|extension| extension.registry().flags).collect()
@@ -209,7 +208,7 @@ pub(crate) fn start(
     agent.start(Some(load), instructions.map(|instructions| extended.system_prompt(instructions)))
 }
 
-/// The models that extensions may choose and ask: the agent's, then all whose keys are there.
+/// Returns the models that extensions may use: the agent's, then all with a key.
 fn models(own: Option<Arc<dyn Model>>, providers: &Providers) -> Vec<Arc<dyn Model>> {
     let mut models: Vec<Arc<dyn Model>> = own.into_iter().collect();
     for available in providers.models().into_iter().filter(|model| model.has_key) {

@@ -84,12 +84,12 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
         }
         ended.map(|()| is_saved)
     });
-    // Threads that still read for the screen may stop in the middle.
+    // Threads that still read for the screen may stop at any point.
     runtime.shutdown_background();
     is_saved
 }
 
-/// Chooses the colours: none, those of the settings, or those that suit the terminal.
+/// Chooses the colours: none, those of the settings, or those that match the terminal.
 fn theme(app: &App, setup: &Setup) -> Theme {
     let variable = || app.env.colours().as_deref().and_then(Theme::for_colorfgbg);
     let theme = match setup.settings.theme().or_else(variable) {

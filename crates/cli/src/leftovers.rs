@@ -1,4 +1,4 @@
-//! Unfinished files: private, named after their purpose, and removed by a later run if their process was killed.
+//! Temporary files: private, named after their purpose, and removed by a later run if their process was killed.
 
 use std::fs::{self, File};
 use std::io;
@@ -25,12 +25,12 @@ pub(crate) fn create_in(
     builder.prefix(&prefix).suffix(SUFFIX);
     configure(&mut builder);
     let file = builder.tempfile_in(directory).map_err(|error| without_path(&error))?;
-    // Without locks, a leftover is only recognised by its age.
+    // Without locks a leftover is recognised only by its age.
     let _ = file.as_file().try_lock();
     Ok(file)
 }
 
-/// Removes the files of processes that were killed. A failure leaves clutter, nothing else.
+/// Removes temporary files of killed processes. Best effort.
 fn remove_leftovers(directory: &Path, prefix: &str) {
     let Ok(files) = fs::read_dir(directory) else { return };
     for file in files.flatten() {

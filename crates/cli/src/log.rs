@@ -1,9 +1,9 @@
-//! The log: spans and events of the program, for the search for the cause of a problem.
+//! The log: spans and events of the program.
 //!
 //! `tracing` -> filter (`OFFSHOOT_LOG`, `--log`) -> standard error, or a file of limited size
 //!
-//! Off by default. Only events of our own crates and the console of extensions are logged: what a library would log, such
-//! as the headers of a request, is not. The chat keeps its latest lines in memory for `/log`.
+//! Off by default. Logs only events of our own crates and the console of extensions, never those of libraries, which
+//! may contain headers of requests. The chat keeps its latest lines in memory for `/log`.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -31,7 +31,7 @@ const CHAT_FILTER: &str = "warn,console=trace";
 const MAX_FILE: u64 = 4 << 20;
 /// The longest line, in bytes; the rest is cut off.
 const MAX_LINE: usize = 8 << 10;
-/// How many lines a chat keeps in memory.
+/// The number of lines that a chat keeps in memory.
 const MAX_RECENT: usize = 1_000;
 
 /// The latest lines of a chat, oldest first.
@@ -63,7 +63,7 @@ struct Output {
     keeps_recent: bool,
 }
 
-/// Starts the log, if the command line or the environment wants one or this is a chat.
+/// Starts the log if the command line or the environment requests it, or in a chat.
 pub(crate) fn start(args: &Args, env: &Environment, is_chat: bool) -> Result<(), CommandError> {
     let given = args.log.as_deref().filter(|filter| !filter.is_empty()).or(env.log.as_deref());
     let filter = match given.or(args.log.as_ref().map(|_| DEFAULT_FILTER)) {
@@ -86,7 +86,7 @@ pub(crate) fn start(args: &Args, env: &Environment, is_chat: bool) -> Result<(),
         .with_span_events(FmtSpan::CLOSE)
         .with_writer(output)
         .with_filter(targets.and(filter_fn(is_ours)));
-    // An error means that there is a log already.
+    // An error means that a log is already set.
     let _ = subscriber::set_global_default(registry().with(lines));
     info!(version = env!("CARGO_PKG_VERSION"), process = std::process::id(), "start");
     Ok(())
@@ -130,7 +130,7 @@ impl<'a> MakeWriter<'a> for Output {
 }
 
 impl Write for &Output {
-    /// Takes one line. A log that cannot be written must not disturb the program.
+    /// Writes one line. A log that cannot be written must not disturb the program.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end();
@@ -156,7 +156,7 @@ impl Write for &Output {
     }
 }
 
-/// Appends a line. The file is opened for each line, because another process may have begun a new one.
+/// Appends a line. The file is opened for each line, because another process may have started a new one.
 fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut file = open(path)?;
     if file.metadata()?.len() >= MAX_FILE {
@@ -176,7 +176,7 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Returns the log file before this one.
+/// Returns the previous log file.
 fn previous(path: &Path) -> PathBuf {
     path.with_extension("log.old")
 }

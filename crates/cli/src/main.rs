@@ -1,6 +1,6 @@
-//! The binary: arguments in, one function per command, an exit code out.
+//! The binary: parses arguments, runs one function per command, and returns an exit code.
 //!
-//! Knows no rules of the domain; those are in `session-tree`.
+//! Contains no rules of the domain; those are in `session-tree`.
 #![forbid(unsafe_code)]
 
 mod app;
@@ -38,7 +38,7 @@ use app::{App, Places};
 use env::Environment;
 use ui::{Colour, Ui};
 
-/// What all commands have in common; it stands below the help of the program and in its manual page.
+/// The help text below the list of commands, also part of the manual page.
 const AFTER_HELP: &str = "\
 A SESSION is a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
 A REF is an entry: an id or a prefix of it, `@label`, `leaf`, `root`, `leaf^` (the parent),
@@ -49,7 +49,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 4 `check` found damage, 130 int
 Environment: OFFSHOOT_HOME, OFFSHOOT_SESSION_DIR, OFFSHOOT_STORE, OFFSHOOT_NO_CACHE, OFFSHOOT_LOG,
 PI_CODING_AGENT_DIR, NO_COLOR, PGPASSWORD, PGPASSFILE, and the keys of model services, such as ANTHROPIC_API_KEY.";
 
-/// Walk the history of AI conversations as a tree.
+/// Browse and branch AI conversations as a tree.
 #[derive(Debug, Parser)]
 #[command(
     name = "offshoot",
@@ -71,7 +71,7 @@ struct Args {
     command: Option<cmd::Command>,
 }
 
-/// The arguments of a line on which no word is a command.
+/// The arguments of a line without a command.
 #[derive(Debug, Parser)]
 #[command(name = "offshoot", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct PromptArgs {
@@ -110,7 +110,7 @@ fn opens_chat(args: &Args) -> bool {
     is_chat && interactive::is_possible()
 }
 
-/// Talks to a model: at a terminal in a conversation, otherwise with one prompt.
+/// Talks to a model: in a chat at a terminal, otherwise with one prompt.
 fn ask_model(args: &talk::Args, app: &mut App) -> Result<(), error::CommandError> {
     match args.is_conversation() && interactive::is_possible() {
         true => interactive::run(args, app),
@@ -128,12 +128,12 @@ fn program() -> clap::Command {
     }
     let help =
         format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{{all-args}}{{after-help}}");
-    // The groups list the commands already.
+    // The groups already list the commands.
     program.mut_subcommands(|command| command.hide(true)).help_template(help)
 }
 
-/// Reads the command line. Options that the program does not know are kept: an extension may know them, and which
-/// there are shows only when they are loaded.
+/// Parses the command line. Unknown options are kept, because an extension may define them; that is known only after
+/// loading.
 fn arguments() -> Args {
     let mut line: Vec<OsString> = std::env::args_os().collect();
     let mut foreign: Vec<(String, clap::Error)> = Vec::new();
@@ -152,14 +152,14 @@ fn arguments() -> Args {
         };
         match unknown_option(&error, &line) {
             Some(at) => foreign.push((line.remove(at).to_string_lossy().into_owned(), error)),
-            // What was wrong first is told first.
+            // Reports the first error.
             None if error.use_stderr() => foreign.into_iter().next().map_or(error, |(_, first)| first).exit(),
             None => error.exit(),
         }
     }
 }
 
-/// Reads a command line. Text after `-p` is a prompt, also if it begins with the name of a command.
+/// Parses a command line. Text after `-p` is a prompt, even if it starts with the name of a command.
 fn parse(line: &[OsString]) -> Result<Args, clap::Error> {
     let program = program();
     if !talk::names_command_after_print(line, &program) {
@@ -174,7 +174,7 @@ fn parse(line: &[OsString]) -> Result<Args, clap::Error> {
     Ok(Args { places, color, log, talk, command: None })
 }
 
-/// Returns where the option stands that the program does not know.
+/// Returns the index of the unknown option.
 fn unknown_option(error: &clap::Error, line: &[OsString]) -> Option<usize> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
         (error.kind(), error.get(ContextKind::InvalidArg))

@@ -1,4 +1,4 @@
-//! A file of the user with one entry for each project. No file of a project is read here: a stranger may have written it.
+//! A file of the user with one entry for each project. Never reads a file of a project, which others may have written.
 
 use std::fs;
 use std::io;
@@ -63,7 +63,7 @@ impl ProjectFile {
     }
 }
 
-/// The rules that the user has allowed always in one working directory.
+/// The rules that the user has allowed permanently in one working directory.
 #[derive(Debug, Clone)]
 pub(crate) struct ProjectRules {
     file: ProjectFile,
@@ -103,7 +103,7 @@ impl ProjectRules {
         self.file.change(add).map(drop)
     }
 
-    /// Removes a rule; false if it is not there.
+    /// Removes a rule. Returns false if it does not exist.
     pub(crate) fn remove(&self, rule: &Rule) -> Result<bool, CommandError> {
         let rule = rule.to_string();
         self.file.change(|entries| {

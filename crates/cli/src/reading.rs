@@ -1,4 +1,4 @@
-//! How commands read one session, several, or a list of them from standard input.
+//! Reads one session, several sessions, or a list of them from standard input.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead};
@@ -15,7 +15,7 @@ use crate::ui::{Progress, Tone};
 /// Opens a session.
 type Open = fn(&App, &OsStr) -> Result<Session, CommandError>;
 
-/// Reads one session and prints what the command is about.
+/// The function that reads a session and prints the result.
 type Read<'r> = &'r mut dyn FnMut(&mut App, &Session) -> Result<(), CommandError>;
 
 // The sessions a command reads. (A documentation comment would replace the help of the command.)
@@ -43,7 +43,7 @@ pub(crate) struct SessionAt {
     pub(crate) output: Output,
 }
 
-// How a reading command prints what it read.
+// The output options of a reading command.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Output {
     /// Print JSON: one value, or one line for each of several sessions.
@@ -55,12 +55,12 @@ pub(crate) struct Output {
 }
 
 impl SessionAt {
-    /// Returns the position, which comes first when the sessions come from standard input.
+    /// Returns the entry, which comes first if the sessions come from standard input.
     pub(crate) fn at(&self) -> Option<&str> {
         if self.output.batch { self.session.as_ref().and_then(|at| at.to_str()) } else { self.at.as_deref() }
     }
 
-    /// Calls `read` with the session, or with every one of standard input.
+    /// Calls `read` with the session, or with every session of standard input.
     pub(crate) fn each(&self, app: &mut App, read: Read<'_>) -> Result<(), CommandError> {
         self.each_opened(|app, name| app.open(name), app, read)
     }
@@ -87,7 +87,7 @@ impl Sessions {
     }
 }
 
-/// Reads the sessions one after the other. One that fails does not stop the others, unless it is the only one.
+/// Reads the sessions in order. A failed one does not stop the others, unless it is the only one.
 fn each(
     names: &[OsString],
     output: Output,
@@ -124,11 +124,11 @@ pub(crate) fn each_line(
         if read.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))? == 0 {
             return Ok(());
         }
-        // What is no text stands for nothing; that is told, and the others go on.
+        // Invalid UTF-8 names no session; it is reported, and the others follow.
         let name = String::from_utf8_lossy(&line);
         if !name.trim().is_empty() {
             one(app, name.trim())?;
-            // Whoever feeds us may wait for the answer before the next line.
+            // The writer may wait for the answer before it sends the next line.
             app.ui.flush()?;
         }
     }
@@ -141,7 +141,7 @@ struct FailedSession<'f> {
     error: &'f Failure,
 }
 
-/// How reading several sessions went.
+/// The outcome of reading several sessions.
 #[derive(Debug, Default)]
 struct Outcome {
     seen: usize,
@@ -188,7 +188,7 @@ impl Outcome {
     }
 }
 
-/// Replaces dates that words name (`since:yesterday`, `before:3d`) in a query by times; `since:` is `after:`.
+/// Replaces dates in words (`since:yesterday`, `before:3d`) in a query by times; `since:` is `after:`.
 pub(crate) fn with_dates(query: &str, app: &App) -> String {
     let local = Local { now: app.env.now(), zone: app.env.zone() };
     let word = |word: &str| match word.split_once(':') {

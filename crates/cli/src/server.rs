@@ -84,7 +84,7 @@ impl Program for ServerProgram {
         let usable = self.providers.models().into_iter().filter(|model| model.has_key);
         let (offline, others): (Vec<ModelSpec>, Vec<ModelSpec>) =
             usable.map(|model| model.spec).partition(|spec| spec.provider == OfflineModel::PROVIDER);
-        // The offline model is for those who have no other.
+        // The offline model is listed only without other models.
         if others.is_empty() { offline } else { others }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! file -> check against the table -> **layer**; user, then project -> **settings**
 //!
-//! A project may choose and may be stricter; it never allows a tool call, names a service or decides about trust. Never
-//! asks anybody and writes nothing.
+//! A project may choose values and may be stricter; it never allows a tool call, names a service or decides about
+//! trust. Asks no questions and writes nothing.
 
 mod file;
 mod table;
@@ -46,14 +46,14 @@ pub(crate) struct Listed {
     pub(crate) files: Vec<String>,
 }
 
-/// What happens to projects without a decision.
+/// How to treat projects without a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DefaultTrust {
-    /// The user is asked; if that is not possible, they are not trusted.
+    /// Ask the user, or do not trust them without a user.
     Ask,
-    /// They are trusted.
+    /// Trust them.
     Always,
-    /// They are not trusted.
+    /// Do not trust them.
     Never,
 }
 
@@ -156,7 +156,7 @@ impl Settings {
             .then(|| self.get("thinkingLevel"))?
     }
 
-    /// Returns what happens to projects without a decision.
+    /// Returns how to treat projects without a decision.
     pub(crate) fn default_trust(&self) -> DefaultTrust {
         match self.word("defaultProjectTrust").as_str() {
             "always" => DefaultTrust::Always,
@@ -251,7 +251,7 @@ impl Settings {
         if self.word("keymap") == "pi" { Preset::Pi } else { Preset::Offshoot }
     }
 
-    /// Returns what Escape does when it is pressed twice.
+    /// Returns the action of a double Escape.
     pub(crate) fn double_escape(&self) -> DoubleEscape {
         match self.word("doubleEscapeAction").as_str() {
             "fork" => DoubleEscape::Fork,
@@ -282,7 +282,7 @@ impl Settings {
     }
 }
 
-/// Returns the failure of a text that is no rule.
+/// Returns the error for a text that is not a rule.
 pub(crate) fn bad_rule(error: &RuleError) -> Failure {
     Failure::new(format!("bad rule for tools: {error}"))
         .hint("a rule is `read`, `bash(cargo *)` or `write(src/**)`")

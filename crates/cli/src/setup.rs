@@ -1,8 +1,8 @@
-//! What every front end works with: the settings that count, the project if it is trusted, and the models.
+//! The set-up of every front end: the effective settings, the project if it is trusted, and the models.
 //!
 //! configuration directory, working directory -> trust -> **setup** -> instructions, providers
 //!
-//! Tells the person what is odd about settings and what of the project is left out. Never asks anybody, writes nothing.
+//! Reports warnings about settings and the unused parts of the project. Asks no questions, writes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -17,10 +17,10 @@ use crate::project_file::{ProjectRules, read_if_present};
 use crate::settings::Settings;
 use crate::trust::{self, Project, Standing, TrustFile};
 
-/// What every front end works with.
+/// The set-up of a front end.
 #[derive(Debug)]
 pub(crate) struct Setup {
-    /// The settings that count.
+    /// The effective settings.
     pub(crate) settings: Settings,
     /// The project, if it is trusted and would load anything.
     pub(crate) project: Option<Project>,
@@ -28,12 +28,12 @@ pub(crate) struct Setup {
     pub(crate) cwd: PathBuf,
     config: PathBuf,
     databases: Databases,
-    /// Files that decide what the program may do; tools ask before they open them.
+    /// Files that control the program; tools ask before they open them.
     private_files: Vec<PathBuf>,
 }
 
 impl Setup {
-    /// Reads the settings of the person and, if it is trusted, of the project; tells what is odd and what is left out.
+    /// Reads the settings of the user and of a trusted project. Reports warnings and an unused project.
     pub(crate) fn load(app: &mut App, trust: trust::Args) -> Result<Self, CommandError> {
         let (setup, left_out) = Self::read(app, trust)?;
         let words = setup.warnings().into_iter().chain(left_out.iter().flat_map(LeftOut::words));
@@ -43,7 +43,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Reads the settings of the person and, if it is trusted, of the project; otherwise gives what is left out.
+    /// Reads the settings of the user and of a trusted project. Returns an unused project.
     pub(crate) fn read(app: &App, trust: trust::Args) -> Result<(Self, Option<LeftOut>), CommandError> {
         let config = app.env.config_dir()?;
         let cwd = PathBuf::from(app.env.cwd()?);
@@ -63,12 +63,12 @@ impl Setup {
         Ok((Setup { settings, project, cwd, config, databases, private_files }, left_out))
     }
 
-    /// Returns what a person should know about the settings.
+    /// Returns the warnings about the settings.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.settings.warnings().map(|warning| format!("warning: {warning}")).collect()
     }
 
-    /// Returns the directory of the person's own settings, keys and extensions.
+    /// Returns the directory of the user's settings, keys and extensions.
     pub(crate) fn config_dir(&self) -> &Path {
         &self.config
     }
@@ -78,13 +78,13 @@ impl Setup {
         ProjectRules::new(&self.config, &self.cwd)
     }
 
-    /// Returns the models, with the keys that are there.
+    /// Returns the models with their keys.
     pub(crate) fn providers(&self) -> Result<Providers, CommandError> {
         let credentials = Credentials::from_environment().with_file(&credentials_file(&self.config))?;
         Ok(Providers::new(Catalogue::built_in().merged(self.settings.models()), credentials))
     }
 
-    /// Returns what commands do not inherit, what tools do not open and what their output does not contain.
+    /// Returns the variables that commands do not inherit, the files that tools do not open and the texts to mask.
     pub(crate) fn secrets(&self) -> Result<Secrets, CommandError> {
         let providers = self.providers()?;
         let keys = providers.secrets();
@@ -97,7 +97,7 @@ impl Setup {
             .passing(self.settings.passed_variables()))
     }
 
-    /// Returns the files that name MCP servers: that of the person, then those of a trusted project.
+    /// Returns the files that name MCP servers: that of the user, then those of a trusted project.
     pub(crate) fn mcp_files(&self) -> Result<Vec<McpFile>, CommandError> {
         let path = self.config.join(MCP);
         let own = read_if_present(&path)?.map(|text| McpFile { path, text, is_project: false });
@@ -108,10 +108,10 @@ impl Setup {
         Ok(own.into_iter().chain(of_project).collect())
     }
 
-    /// Returns what models are told about the work: the person's words, then those of the project.
+    /// Returns the instructions for models: those of the user, then those of the project.
     ///
-    /// Context files are read from any project, as a model would read them by itself; what replaces or extends our own
-    /// words only from one that is trusted.
+    /// Context files are read from any project, because a model could read them by itself. Files that replace or extend
+    /// the system prompt are read only from a trusted project.
     pub(crate) fn instructions(&self, with_context_files: bool) -> Result<Instructions, CommandError> {
         let mut instructions = Instructions::default();
         let of_project = |name: &str| {
@@ -130,21 +130,21 @@ impl Setup {
     }
 }
 
-/// The MCP servers of the person.
+/// The MCP servers of the user.
 const MCP: &str = "mcp.json";
 /// The MCP servers of a project.
 const PROJECT_MCP: [&str; 3] = [".offshoot/mcp.json", ".pi/mcp.json", ".mcp.json"];
-/// Takes the place of our own words.
+/// Replaces the default system prompt.
 const SYSTEM: &str = "SYSTEM.md";
-/// Comes after them.
+/// Is added after it.
 const APPEND_SYSTEM: &str = "APPEND_SYSTEM.md";
 
-/// Returns the file of keys.
+/// Returns the credentials file.
 pub(crate) fn credentials_file(config: &Path) -> CredentialsFile {
     CredentialsFile::new(config.join("credentials.json"))
 }
 
-/// Returns the files that decide what the program may do.
+/// Returns the files that control the program.
 fn private_files(app: &App, config: &Path) -> Vec<PathBuf> {
     let trust = app.env.state_dir().ok().map(|state| TrustFile::in_directory(&state).path().to_owned());
     let rules = ProjectRules::new(config, Path::new("")).path().to_owned();
@@ -161,22 +161,22 @@ pub(crate) struct McpFile {
     pub(crate) is_project: bool,
 }
 
-/// What of a project is not used, and why.
+/// A project that is not used, and the reason.
 #[derive(Debug)]
 pub(crate) enum LeftOut {
-    /// It cannot be looked through.
+    /// The project cannot be read.
     Unreadable(String),
-    /// Nobody has said yes to what there is now.
+    /// The user has not trusted the current files.
     Undecided {
-        /// What it would load.
+        /// The project.
         project: Box<Project>,
-        /// Whether somebody said yes to something else.
+        /// True if the user trusted other content.
         is_changed: bool,
     },
 }
 
 impl LeftOut {
-    /// Says so.
+    /// Describes the reason and the command to decide.
     pub(crate) fn words(&self) -> Vec<String> {
         let (project, is_changed) = match self {
             LeftOut::Unreadable(why) => return vec![format!("note: nothing of this project is used: {why}")],
@@ -192,7 +192,7 @@ impl LeftOut {
     }
 }
 
-/// Returns the project if it is trusted; what is left out, if it is not.
+/// Returns the project if it is trusted, else the reason why it is not used.
 fn trusted_project(
     app: &App,
     trust: trust::Args,

@@ -1,4 +1,4 @@
-//! Lines that begin with a slash: the commands of the chat, with the same definitions as on the command line.
+//! Lines that start with a slash: the commands of the chat, with the same definitions as on the command line.
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
@@ -37,7 +37,7 @@ pub(crate) enum Line {
 
 /// Parses a line of the chat.
 pub(crate) fn parse(text: &str) -> Line {
-    // A blank before the slash, or a path, makes it a prompt.
+    // A space before the slash, or a path, makes it a prompt.
     let Some(line) = text.trim_end().strip_prefix('/') else { return Line::Text };
     let name = line.split(char::is_whitespace).next().unwrap_or_default();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c)) {
@@ -109,7 +109,7 @@ fn short(error: &clap::Error) -> String {
     }
 }
 
-/// Splits a line into words; quotation marks at the start of a word keep words together.
+/// Splits a line into words; quotes at the start of a word group words.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,6 +1,6 @@
-//! Talking to a model: one prompt in, its answer out, for scripts and pipes.
+//! Answers one prompt without a terminal, for scripts and pipes.
 //!
-//! The conversation at a terminal takes its arguments, agent and set-up from here as well.
+//! The chat uses its arguments, agent and set-up as well.
 
 mod command;
 mod mistyped;
@@ -89,7 +89,7 @@ pub(crate) struct Args {
     mistyped: Option<Failure>,
 }
 
-/// How an answer is given.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Mode {
     #[default]
@@ -101,11 +101,11 @@ enum Mode {
     Jsonrpc,
 }
 
-/// What a person says.
+/// The input of the user.
 enum Said {
     Prompt {
         text: String,
-        /// Whether a person typed all of it, so that it may name a command of an extension.
+        /// True if the user typed all of it, so that it may name a command of an extension.
         is_typed: bool,
     },
     Command(UserCommand),
@@ -144,8 +144,7 @@ pub(crate) fn choose_model(
     model::Args::default().choose(session, setup, app)
 }
 
-/// Waits for some work. Ctrl+C, SIGTERM and SIGHUP stop it: commands that it runs end, and what is done so far stays in
-/// the session.
+/// Runs some work. Ctrl+C, SIGTERM and SIGHUP cancel it: its commands end, and the session keeps all entries so far.
 pub(crate) fn waiting<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<T, CommandError> {
     waiting_in(work).map(|(done, _)| done)
 }
@@ -178,7 +177,7 @@ fn waiting_in<T>(work: impl AsyncFnOnce(&Cancel) -> T) -> Result<(T, Runtime), C
 }
 
 impl Args {
-    /// Notes whether one of these options was given, as the command line was read.
+    /// Records whether one of these options was given.
     pub(crate) fn note_options(&mut self, read: &clap::ArgMatches) {
         let own = <Args as clap::Args>::augment_args(clap::Command::new("talk"));
         let is_given = |option: &clap::Arg| {
@@ -188,7 +187,7 @@ impl Args {
         self.has_options = own.get_arguments().any(is_given);
     }
 
-    /// Commands do not talk to models; options for that next to a command are a mistake.
+    /// Refuses these options beside a command, which uses no model.
     pub(crate) fn refuse_beside_command(&self) -> Result<(), CommandError> {
         if !self.has_options {
             return Ok(());
@@ -199,9 +198,9 @@ impl Args {
         ))
     }
 
-    /// What is said: what comes from a pipe, then the words of the command line.
+    /// Returns the input: the text of a pipe, then the words of the command line.
     ///
-    /// Only the command line names commands to run: what a pipe brings was written by anybody.
+    /// Only the command line can name commands to run, because piped text may have any author.
     fn said(&self) -> Result<Said, CommandError> {
         let (piped, words) = (piped()?, self.prompt.join(" "));
         if let Some(command) = UserCommand::parse(&words) {
@@ -230,7 +229,7 @@ impl Args {
         Ok(Said::Prompt { text, is_typed })
     }
 
-    /// Reads the settings, and the project if it is trusted; asks whether it is, if nobody has said so yet.
+    /// Reads the settings and the trusted project. Asks for trust if the user has not decided.
     pub(crate) fn setup_asking(&self, app: &mut App) -> Result<Setup, CommandError> {
         let (setup, left_out) = Setup::read(app, self.trust)?;
         let setup = match left_out {
@@ -250,12 +249,12 @@ impl Args {
         Ok(setup)
     }
 
-    /// Reads the settings and the project anew, without a word; gives what of the project is left out.
+    /// Reads the settings and the project again, without messages. Returns an unused project.
     pub(crate) fn setup_again(&self, app: &App) -> Result<(Setup, Option<LeftOut>), CommandError> {
         Setup::read(app, self.trust)
     }
 
-    /// Opens the session and makes its agent, as [`agent_on`](Args::agent_on) does.
+    /// Opens the session and creates its agent, like [`agent_on`](Args::agent_on).
     pub(crate) fn agent_for(
         &self,
         setup: &Setup,
@@ -268,7 +267,7 @@ impl Args {
         self.agent_on(session, setup, mode, events, app)
     }
 
-    /// Makes an agent with everything that a turn needs. `mode` decides about tool calls that the user must be asked about.
+    /// Creates an agent for turns. `mode` decides about tool calls that need approval.
     pub(crate) fn agent_on(
         &self,
         session: Session,
@@ -300,17 +299,17 @@ impl Args {
         Ok(agent)
     }
 
-    /// Tells whether a conversation at the terminal is wanted, if there is one.
+    /// Returns true if a chat is requested, given a terminal.
     pub(crate) fn is_conversation(&self) -> bool {
         !self.print && self.mode == Mode::Text
     }
 
-    /// Returns true if the chat begins with the list of sessions.
+    /// Returns true if the chat starts with the list of sessions.
     pub(crate) fn opens_picker(&self) -> bool {
         self.open.resume
     }
 
-    /// Returns what is said first.
+    /// Returns the first prompt.
     pub(crate) fn first_prompt(&self) -> Option<String> {
         let words = self.prompt.join(" ");
         (!words.trim().is_empty()).then_some(words)
@@ -330,7 +329,7 @@ impl Args {
         settings
     }
 
-    /// Returns what the model is told besides the conversation.
+    /// Returns the instructions for the model.
     pub(crate) fn instructions(&self, setup: &Setup) -> Result<Instructions, CommandError> {
         let mut instructions = setup.instructions(!self.no_context_files)?;
         if let Some(text) = &self.system_prompt {
@@ -340,13 +339,13 @@ impl Args {
         Ok(instructions)
     }
 
-    /// Returns the names of the tools that the model may call, if somebody said so.
+    /// Returns the names of the requested tools, if any.
     pub(crate) fn wanted_tools(&self) -> Option<Vec<String>> {
         let wanted = self.tools.as_ref()?;
         Some(wanted.iter().filter(|name| !name.is_empty()).cloned().collect())
     }
 
-    /// Returns our own tools that the model may call; extensions may bring others along.
+    /// Returns the requested built-in tools; extensions may add others.
     pub(crate) fn tool_box(&self) -> ToolBox {
         let Some(wanted) = self.wanted_tools() else { return ToolBox::coding() };
         let mut tools = ToolBox::all();
@@ -354,7 +353,7 @@ impl Args {
         tools
     }
 
-    /// Refuses names of tools that nobody has.
+    /// Refuses unknown tool names.
     pub(crate) fn check_tools(&self, tools: &ToolBox) -> Result<(), CommandError> {
         let wanted = self.wanted_tools().unwrap_or_default();
         // The tools of MCP servers are known when the servers have answered.
@@ -366,7 +365,7 @@ impl Args {
     }
 }
 
-/// Reads the text that comes from a pipe; none at a terminal. Reads no more than fits into an entry.
+/// Reads the text of a pipe; empty at a terminal. Reads no more than fits into an entry.
 fn piped() -> Result<String, CommandError> {
     let mut piped = Vec::new();
     if !io::stdin().is_terminal() {
@@ -379,7 +378,7 @@ fn piped() -> Result<String, CommandError> {
     Ok(String::from_utf8_lossy(&piped).trim_end().to_owned())
 }
 
-/// Prints a text that came from a model or a command; a terminal gets it cleaned.
+/// Prints a text of a model or a command; cleaned for a terminal.
 fn give_text(text: &str, app: &mut App) -> Result<(), CommandError> {
     match text {
         "" => Ok(()),

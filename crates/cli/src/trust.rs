@@ -1,9 +1,9 @@
-//! Whether a project's own settings and code are used: what there is, what was decided, and what that means for a run.
+//! Trust in a project: its settings and code, the stored decision, and the effect on a run.
 //!
-//! directory -> **project** (what would load, and its digest) -> decision on file -> **standing**
+//! directory -> **project** (its files and their digest) -> stored decision -> **trust state**
 //!
-//! Nothing of a project is used before somebody said yes to exactly these bytes. Never asks anybody: who wants to ask
-//! looks at the [`Standing`] first and [remembers](TrustFile::remember) the answer.
+//! Nothing of a project is used before the user trusts exactly these bytes. This module asks no questions: a caller
+//! that asks checks the [`TrustState`] first and [stores](TrustFile::remember) the answer.
 
 mod file;
 mod project;
@@ -28,43 +28,43 @@ pub(crate) struct Args {
     no_approve: bool,
 }
 
-/// How a project stands.
+/// The state of trust in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// Somebody said yes, and nothing changed since.
+    /// The user trusts it, and nothing has changed since.
     Trusted,
-    /// Somebody said no.
+    /// The user refused it.
     Refused,
-    /// Somebody said yes to other content.
+    /// The user trusted other content.
     Changed,
-    /// Nobody said anything.
+    /// There is no decision.
     Undecided,
 }
 
 impl Args {
-    /// Uses nothing of the project.
+    /// Creates options that use nothing of the project.
     pub(crate) fn none_of_project() -> Self {
         Args { approve: false, no_approve: true }
     }
 
-    /// Tells whether anything was said.
+    /// Returns true if an option was given.
     pub(crate) fn is_used(self) -> bool {
         self.approve || self.no_approve
     }
 
-    /// Tells whether the project is to be used in this run, whatever was decided before.
+    /// Returns true if the project is used in this run regardless of decisions.
     pub(crate) fn approves(self) -> bool {
         self.approve
     }
 
-    /// Tells whether nothing of the project is to be used.
+    /// Returns true if nothing of the project is used.
     pub(crate) fn refuses(self) -> bool {
         self.no_approve
     }
 
-    /// Decides about a project: the command line, then what is on file, then what is usual.
+    /// Decides about a project: by the command line, then the stored decision, then the default.
     ///
-    /// [`Standing::Changed`] and [`Standing::Undecided`] mean: ask, or else do not trust.
+    /// [`TrustState::Changed`] and [`TrustState::Undecided`] mean: ask, or else do not trust.
     pub(crate) fn standing(
         self,
         project: &Project,

@@ -1,7 +1,7 @@
-//! The only place that prints: data to standard output, words to standard error.
+//! The only module that prints: data to standard output, messages to standard error.
 //!
-//! Session files come from anywhere, so text of theirs reaches a terminal only through [`clean()`]. Only `--raw` and
-//! `--json` give bytes as they are.
+//! Session files come from anywhere, so their text reaches a terminal only through [`clean()`]. Only `--raw` and
+//! `--json` print bytes unchanged.
 
 mod progress;
 mod table;
@@ -21,7 +21,7 @@ use offshoot_tui::width::{cut, width};
 pub(crate) use progress::Progress;
 pub(crate) use table::{Column, Table};
 
-/// What is left of a piece that gives way.
+/// The minimum width of a piece that is cut.
 const LEAST: usize = 8;
 
 /// Standard output and standard error, or a text that collects both.
@@ -34,7 +34,7 @@ pub(crate) struct Ui {
     json_session: Option<String>,
 }
 
-/// The destination of what is printed.
+/// The destination of the output.
 #[derive(Debug)]
 enum Output {
     Terminal(BufWriter<Stdout>),
@@ -58,7 +58,7 @@ impl Write for Output {
     }
 }
 
-/// How a piece of text is meant; colour only repeats what the text says.
+/// The meaning of a piece of text; colour only repeats it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
@@ -80,12 +80,12 @@ pub(crate) enum Colour {
 }
 
 impl Ui {
-    /// Tells whether no colours are wanted.
+    /// Returns true without colours.
     pub(crate) fn is_plain(&self) -> bool {
         !self.colour
     }
 
-    /// Makes the output; `no_color` is what the environment says.
+    /// Creates the output; `no_color` comes from the environment.
     pub(crate) fn new(colour: Colour, no_color: bool) -> Self {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
@@ -103,12 +103,12 @@ impl Ui {
         }
     }
 
-    /// Makes an output that prints nothing and collects the text for [`Ui::captured`].
+    /// Creates an output that collects the text for [`Ui::captured`].
     pub(crate) fn capturing(columns: Option<usize>) -> Self {
         Ui { out: Output::Captured(Vec::new()), colour: false, columns, json_session: None }
     }
 
-    /// Returns everything that was printed; empty unless this output is [capturing](Ui::capturing).
+    /// Returns the collected text; empty unless the output is [capturing](Ui::capturing).
     pub(crate) fn captured(self) -> String {
         match self.out {
             Output::Terminal(_) => String::new(),
@@ -116,7 +116,7 @@ impl Ui {
         }
     }
 
-    /// Makes an output for a part of the text, which [`Ui::append`] prints.
+    /// Creates an output for a part of the text, which [`Ui::append`] prints.
     pub(crate) fn part(&self) -> Self {
         let out = Output::Captured(Vec::new());
         Ui { out, colour: self.colour, columns: self.columns, json_session: None }
@@ -130,12 +130,12 @@ impl Ui {
         }
     }
 
-    /// Returns how wide the terminal is; none if there is no terminal, and lines may be as long as they are.
+    /// Returns the width of the terminal; `None` without a terminal, where lines may have any length.
     pub(crate) fn columns(&self) -> Option<usize> {
         self.columns
     }
 
-    /// Prints one line of pieces, each cleaned.
+    /// Prints one line of cleaned pieces.
     pub(crate) fn line(&mut self, pieces: &[(Tone, &str)]) -> Result<(), CommandError> {
         for (tone, text) in pieces {
             self.piece(*tone, &clean(text))?;
@@ -143,8 +143,8 @@ impl Ui {
         Ok(writeln!(self.out)?)
     }
 
-    /// Prints one line of pieces, each cleaned. On a terminal that is too narrow the piece at `gives_way` is cut
-    /// first, and then the whole line where the terminal ends.
+    /// Prints one line of cleaned pieces. On a narrow terminal the piece at `gives_way` is cut first, then the whole
+    /// line at the width of the terminal.
     pub(crate) fn row(&mut self, pieces: &[(Tone, &str)], gives_way: usize) -> Result<(), CommandError> {
         let Some(columns) = self.columns else { return self.line(pieces) };
         let mut cleaned: Vec<_> = pieces.iter().map(|(tone, text)| (*tone, clean(text))).collect();
@@ -167,7 +167,7 @@ impl Ui {
         Ok(writeln!(self.out)?)
     }
 
-    /// Prints text of many lines; each is cleaned and indented.
+    /// Prints text of many lines, each cleaned and indented.
     pub(crate) fn block(&mut self, tone: Tone, indent: usize, text: &str) -> Result<(), CommandError> {
         for line in text.split('\n') {
             let line = line.strip_suffix('\r').unwrap_or(line);
@@ -183,12 +183,12 @@ impl Ui {
         self.line(&[(Tone::Plain, text)])
     }
 
-    /// Prints bytes as they are.
+    /// Prints bytes unchanged.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Lets the following lines of JSON name a session: `{"session": …, "result": …}`.
+    /// Wraps the following lines of JSON: `{"session": …, "result": …}`.
     pub(crate) fn set_json_session(&mut self, session: Option<String>) {
         self.json_session = session;
     }
@@ -232,12 +232,12 @@ impl Ui {
         Ok(serde_json::to_writer(&mut self.out, value).map_err(io::Error::from)?)
     }
 
-    /// Makes everything printed so far visible.
+    /// Flushes the output.
     pub(crate) fn flush(&mut self) -> Result<(), CommandError> {
         Ok(self.out.flush()?)
     }
 
-    /// Tells whether whoever read our output went away.
+    /// Returns true if the reader of the output has closed the pipe.
     pub(crate) fn reader_is_gone(&self) -> bool {
         let stdout = io::stdout();
         let mut watched = [PollFd::new(&stdout, PollFlags::ERR)];
@@ -246,7 +246,7 @@ impl Ui {
             && watched[0].revents().intersects(PollFlags::ERR)
     }
 
-    /// Tells a person something that is no data.
+    /// Prints a message on standard error.
     pub(crate) fn tell(&mut self, text: &str) -> Result<(), CommandError> {
         self.flush()?;
         match &mut self.out {
@@ -255,7 +255,7 @@ impl Ui {
         }
     }
 
-    /// Asks a person something; the answer is typed behind it.
+    /// Prints a question; the answer is typed after it.
     pub(crate) fn question(&mut self, text: &str) -> Result<(), CommandError> {
         self.flush()?;
         let mut err = io::stderr().lock();
@@ -263,9 +263,9 @@ impl Ui {
         Ok(err.flush()?)
     }
 
-    /// Tells a person what went wrong.
+    /// Prints an error and its hints.
     pub(crate) fn error(&mut self, text: &str, hints: &[String]) {
-        // What was printed so far comes first; if that fails there is nobody to tell.
+        // Data printed so far comes first. If that fails, the error is still printed.
         drop(self.out.flush());
         let mut err = io::stderr().lock();
         drop(writeln!(err, "error: {}", clean(text)));
@@ -283,7 +283,7 @@ impl Ui {
     }
 }
 
-/// Prints a line of JSON at once, from wherever it happens. Whoever does not read it misses it.
+/// Prints a line of JSON at once, from any thread. Write errors are ignored.
 pub(crate) fn json_line(value: &serde_json::Value) {
     let mut out = io::stdout().lock();
     drop(writeln!(out, "{value}").and_then(|()| out.flush()));
@@ -300,11 +300,11 @@ pub(crate) fn text(text: &str) {
     drop(out.flush());
 }
 
-/// Tells a person something that is no data, from wherever it happens; every line is cleaned.
+/// Prints a message on standard error, from any thread; every line is cleaned.
 pub(crate) fn words(text: &str) {
     let mut err = io::stderr().lock();
     for line in text.lines() {
-        // Whoever is gone misses it.
+        // Standard error may be closed.
         drop(writeln!(err, "{}", clean(line)));
     }
 }
@@ -324,7 +324,7 @@ fn code(tone: Tone) -> Option<&'static str> {
     }
 }
 
-/// Folds all white space, so that a text takes one line.
+/// Collapses all white space, so that a text takes one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

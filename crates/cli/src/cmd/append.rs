@@ -1,6 +1,6 @@
-//! `offshoot append`: drafts as JSON lines in, ids out, one by one.
+//! `offshoot append`: reads drafts as JSON lines and prints their ids, one by one.
 //!
-//! The door for scripts: a draft is an entry as files spell it, without id, parent and time.
+//! A draft is an entry as files store it, without id, parent and time.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Read};
@@ -32,10 +32,10 @@ pub(crate) struct Args {
     /// When entries are made safe from a power cut.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     sync: Sync,
-    /// Make the file if the session is a path that does not exist.
+    /// Create the file if the session is a path that does not exist.
     #[arg(long)]
     create: bool,
-    /// The working directory of the session that is made; this one if not given.
+    /// The working directory of a created session; the default is the current directory.
     #[arg(long, value_name = "DIR", requires = "create", value_hint = clap::ValueHint::DirPath)]
     cwd: Option<String>,
     #[command(flatten)]
@@ -45,12 +45,12 @@ pub(crate) struct Args {
 /// When entries are made safe from a power cut.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum Sync {
-    /// Before the id of each is printed.
+    /// Before each id is printed.
     Always,
     /// At the end.
     #[default]
     Barrier,
-    /// When the operating system gets to it.
+    /// When the operating system writes them.
     Os,
 }
 
@@ -64,7 +64,7 @@ impl Sync {
     }
 }
 
-/// The JSON of one entry that was appended.
+/// The JSON of an appended entry.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NewEntry {
@@ -86,7 +86,7 @@ pub(super) struct Appended {
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let mut appending = Appending::start(args, app)?;
     let result = appending.read_all(app);
-    // What was reported has to be there, whatever came after it.
+    // Reported entries must be on disk, whatever came after them.
     appending.session.sync()?;
     let is_worth_telling = appending.taken > 0 && !args.how.dry_run;
     if is_worth_telling || result.is_ok() {
@@ -95,17 +95,17 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     result
 }
 
-/// Drafts on their way into a session.
+/// The state of appending drafts to a session.
 struct Appending {
     session: Session,
     how: Changing,
     now: Timestamp,
     file: String,
     old_leaf: Option<EntryId>,
-    /// The file is one that was made for this.
+    /// True if the file was created by this command.
     is_new: bool,
     taken: usize,
-    /// Whoever read the ids went away. What they hand in is still appended.
+    /// True if the reader of the ids has closed the pipe. Drafts are still appended.
     is_unheard: bool,
 }
 
@@ -113,7 +113,7 @@ impl Appending {
     fn start(args: &Args, app: &App) -> Result<Self, CommandError> {
         let (session, is_new) = open(args, app)?;
         let file = match is_new {
-            // In a dry run it exists in memory only.
+            // In a dry run the session exists in memory only.
             true => absolute(Path::new(&args.session)).display().to_string(),
             false => file_of(&session),
         };
@@ -131,7 +131,7 @@ impl Appending {
         let mut line = Vec::new();
         for number in 1_usize.. {
             line.clear();
-            // One byte more than fits shows that the line is longer.
+            // One byte beyond the limit shows that the line is too long.
             let read = input.by_ref().take(LONGEST_LINE + 2).read_until(b'\n', &mut line);
             let read =
                 read.map_err(|error| CommandError::system("read", "standard input".as_ref(), &error))?;
@@ -150,7 +150,7 @@ impl Appending {
         Ok(())
     }
 
-    /// Appends one draft and reports its id at once: the script may wait for it.
+    /// Appends one draft and prints its id at once, because the script may wait for it.
     fn take(&mut self, line: &[u8], app: &mut App) -> Result<(), CommandError> {
         let doc = Doc::parse(line).map_err(|error| Failure::new(format!("not JSON: {error}")))?;
         let prepared = self.prepare(&doc)?;
@@ -183,7 +183,7 @@ impl Appending {
         Ok(())
     }
 
-    /// Moves to where a reference points; the next draft goes below it.
+    /// Moves the leaf to a reference; the next draft goes below it.
     fn go_to(&mut self, reference: &str) -> Result<(), CommandError> {
         let id = self.session.tree().id(session_view::resolve(&self.session, reference)?);
         Ok(self.session.branch(id.as_str())?)
@@ -191,7 +191,7 @@ impl Appending {
 
     fn prepare(&mut self, doc: &Doc) -> Result<Prepared, CommandError> {
         let entry = doc.root();
-        // Its shape first: a typing error is told as such, not as a missing entry.
+        // Validates the shape first, so that a typing error is not reported as a missing entry.
         let draft = Draft::from_entry(entry)?;
         match entry.get("parentId") {
             None => {}
@@ -224,7 +224,7 @@ impl Appending {
         Ok(self.session.tree().id(session_view::resolve(&self.session, &reference)?))
     }
 
-    /// Finds the entry that a field names, which has to be on the path that goes on here.
+    /// Finds the entry that a field names, which must be on the current path.
     fn named_above(&self, entry: ValueRef<'_>, key: &str) -> Result<EntryId, CommandError> {
         let id = self.named(entry, key)?;
         let node = self.session.node(id.as_str())?;
@@ -234,7 +234,7 @@ impl Appending {
         }
     }
 
-    /// A compaction carries the state of the system messages that it hides.
+    /// Adds the state of the system messages that a compaction hides.
     fn with_system_state(&self, entry: ValueRef<'_>, draft: Draft) -> Result<Draft, CommandError> {
         if entry.get("systemMessage").is_some() {
             return Ok(draft);
@@ -279,7 +279,7 @@ impl Prepared {
     }
 }
 
-/// Opens the session, or makes it; tells whether it was made.
+/// Opens or creates the session. Returns true if it was created.
 fn open(args: &Args, app: &App) -> Result<(Session, bool), CommandError> {
     let options = app.options().sync(args.sync.policy());
     if args.create {
@@ -302,7 +302,7 @@ fn open(args: &Args, app: &App) -> Result<(Session, bool), CommandError> {
 }
 
 fn create(options: Options, path: &Path, cwd: String, dry_run: bool) -> Result<Session, CommandError> {
-    // A mistyped id must not become a file.
+    // A mistyped id must not create a file.
     if path.components().count() < 2 && path.extension().is_none_or(|extension| extension != "jsonl") {
         let name = path.display();
         return Err(Failure::new(format!("{name} does not look like the path of a session"))
@@ -318,7 +318,7 @@ fn create(options: Options, path: &Path, cwd: String, dry_run: bool) -> Result<S
     Ok(session)
 }
 
-/// A path that still means the same when it is told to somebody elsewhere.
+/// Returns an absolute path, for messages.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }

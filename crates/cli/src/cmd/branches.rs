@@ -1,4 +1,4 @@
-//! `offshoot branches`: what was tried in a session, and how far each attempt came.
+//! `offshoot branches`: lists the branches of a session and their state.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::reading::Sessions;
 use crate::ui::{Column, Table, Tone, age, count, money, shortened, thousands, tokens};
 
-/// The longest text that is shown for where a branch began, in characters.
+/// The maximum length of the text at which a branch began, in characters.
 const FROM: usize = 24;
 
 /// List the branches of a session.
@@ -20,7 +20,7 @@ const FROM: usize = 24;
 pub(crate) struct Args {
     #[command(flatten)]
     sessions: Sessions,
-    /// Show also the branches that somebody hid.
+    /// Also show hidden branches.
     #[arg(long)]
     all: bool,
 }
@@ -57,9 +57,10 @@ pub(crate) fn numbered(
 }
 
 /// Returns the branches with their numbers; the hidden ones only if `all` is true.
+/// Returns the branches with their numbers; hidden ones only if `all` is true.
 ///
-/// Numbers count the hidden ones too: `#2` means the same with and without `--all`. Rows are read one at a time: a
-/// session may have a million branches.
+/// Numbers count hidden branches too: `#2` means the same with and without `--all`. Rows are read one at a time,
+/// because a session may have a million branches.
 fn rows(
     session: &Session,
     all: bool,
@@ -109,7 +110,7 @@ fn print(session: &Session, all: bool, app: &mut App) -> Result<(), CommandError
     app.ui.tell(&footer(session, numbers.count, numbers.count - shown))
 }
 
-/// Lists the properties of a branch that deserve a mark.
+/// Lists the marks of a branch.
 fn marks(row: &BranchRow, numbers: &Numbers) -> String {
     let branch = &row.branch;
     let merged = branch.merged_into.map(|tip| match numbers.of_tip(tip) {

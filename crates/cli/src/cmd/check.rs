@@ -20,13 +20,13 @@ use crate::ui::{Tone, Ui, bytes, count};
 
 use targets::Target;
 
-/// Report everything unusual in session files; never writes.
+/// Report all problems in session files; never writes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Sessions, or directories: all session files below them.
     #[arg(value_name = "SESSION", required_unless_present = "batch", conflicts_with = "batch")]
     sessions: Vec<OsString>,
-    /// Print nothing; only the exit code tells.
+    /// Print nothing; only set the exit code.
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     worst.end()
 }
 
-/// How it ends.
+/// The outcome of all checks.
 #[derive(Default)]
 struct Worst {
     failed: bool,
@@ -170,7 +170,7 @@ fn check(target: &Target, app: &App) -> Result<Found, CommandError> {
     }
 }
 
-/// A file that lost its header is damaged; one that never had any is somebody else's.
+/// A file that lost its header is damaged; one that never had a header is no session.
 fn headless(path: &Path, reason: &'static str, is_named: bool) -> Result<Found, CommandError> {
     match read_headerless(Arc::new(RealFs), path) {
         Ok(file) => Ok(Found::Report(file.report())),
@@ -203,12 +203,12 @@ fn print_report(report: &Report, name: &str, ui: &mut Ui) -> Result<(), CommandE
     Ok(())
 }
 
-/// Returns true for what is no problem of the content, and reported as a hint.
+/// Returns true for a diagnostic that does not concern the content; it is printed as a hint.
 fn is_hint(found: &Diagnostic) -> bool {
     matches!(found.problem, Problem::LooseMode { .. })
 }
 
-/// How many findings there are of each kind, the worst first.
+/// Returns the number of findings of each severity, the worst first.
 fn verdict(report: &Report) -> (Tone, String) {
     let shown = || report.diagnostics.iter().filter(|found| !is_hint(found));
     let found = |wanted: Severity| shown().filter(|found| found.problem.severity() == wanted).count();
@@ -224,7 +224,7 @@ fn verdict(report: &Report) -> (Tone, String) {
     (word(worst).0, said.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns how a severity is shown.
+/// Returns the tone and the word of a severity.
 fn word(severity: Severity) -> (Tone, &'static str) {
     match severity {
         Severity::Damage => (Tone::Bad, "damage"),

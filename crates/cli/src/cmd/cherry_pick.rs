@@ -67,7 +67,7 @@ pub(super) struct Picked {
 }
 
 impl Args {
-    /// Returns what to ask the agent for.
+    /// Returns the request for the agent.
     pub(crate) fn request(&self) -> CherryPickRequest {
         CherryPickRequest {
             what: self.what.clone(),

@@ -1,4 +1,4 @@
-//! `offshoot completions`: what a shell has to know to complete sessions and entries.
+//! `offshoot completions`: prints the completion script of a shell.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-/// The shells that are known.
+/// The supported shells.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Shell {
     Bash,
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     app.ui.raw(&script)
 }
 
-/// How the shell calls us: by name if it found us by name.
+/// Returns the command with which the shell calls this program: its name if it was found by name.
 fn program() -> String {
     let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let program = match called.components().count() {

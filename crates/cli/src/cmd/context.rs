@@ -1,4 +1,4 @@
-//! `offshoot context`: what a model would get.
+//! `offshoot context`: shows the messages that a model gets.
 
 use session_tree::json::ValueRef;
 use session_tree::{
@@ -71,7 +71,7 @@ fn print(session: &Session, context: &Context, app: &mut App) -> Result<(), Comm
     app.ui.tell(&format!("{messages}, about {} tokens; model {model}, thinking {level}", thousands(total)))
 }
 
-/// The beginning of what a message says; calls of tools by their names.
+/// Returns the start of a message; tool calls by their names.
 fn one_line(message: &Message) -> String {
     let field = |key| message.value().get(key).and_then(ValueRef::as_str);
     let text = match message.role() {

@@ -105,7 +105,7 @@ pub(super) struct Listed {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct State {
-    /// The version of the tables; null if there are none.
+    /// The version of the tables; null without tables.
     version: Option<i32>,
     /// The version that this program uses.
     newest_version: i32,

@@ -41,7 +41,7 @@ This is a sample session: one task, tried in three ways. Its tree is below.
 Up/Down move, Enter goes to an entry, Esc closes the tree; nothing is lost.
 A prompt starts a new branch; the offline model answers. /tree, /help, /quit.";
 
-/// The arguments of a conversation, without those of other commands.
+/// The arguments of a conversation only.
 #[derive(Parser)]
 struct Talk {
     #[command(flatten)]

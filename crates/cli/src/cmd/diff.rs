@@ -10,7 +10,7 @@ use crate::app::{App, resolve};
 use crate::error::{CommandError, Failure};
 use crate::ui::{Tone, Ui, count, money, one_line, shortened, tokens};
 
-/// A list of commands that is longer is cut, unless all are asked for.
+/// The maximum number of commands to show, unless all are requested.
 const MOST_COMMANDS: usize = 20;
 
 /// Compare two branches from their common ancestor.
@@ -19,13 +19,13 @@ pub(crate) struct Args {
     /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
     #[arg(value_name = "SESSION")]
     session: OsString,
-    /// Where one branch ends.
+    /// The tip of one branch.
     #[arg(value_name = "REF")]
     one: String,
-    /// Where the other one ends; the current position if not given.
+    /// The tip of the other branch; the default is the leaf.
     #[arg(value_name = "REF")]
     other: Option<String>,
-    /// Show all commands, however many there are.
+    /// Show all commands.
     #[arg(long)]
     all: bool,
     /// Print JSON.
@@ -77,7 +77,7 @@ fn print(session: &Session, comparison: &Comparison, all: bool, ui: &mut Ui) -> 
     Ok(())
 }
 
-/// The files of both sides, those that both changed first.
+/// Returns the files of both sides, those that both changed first.
 fn in_both(comparison: &Comparison) -> Vec<(&'static str, &str)> {
     let contested = comparison.contested_files.iter().map(|file| ("both changed", file.as_str()));
     let others = comparison.files_in_both.iter().filter(|file| !comparison.contested_files.contains(file));

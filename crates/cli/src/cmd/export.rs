@@ -1,4 +1,4 @@
-//! `offshoot export`: a session as a page, as Markdown, or as a session file to hand on.
+//! `offshoot export`: writes a session as a page, as Markdown, or as a session file.
 
 mod source;
 
@@ -37,10 +37,10 @@ pub(crate) struct Args {
     /// Export all branches into a `.jsonl` file, byte for byte; without it that file has the path to the leaf.
     #[arg(long, conflicts_with = "branch")]
     all: bool,
-    /// Take out keys, tokens, passwords, e-mail addresses and the names of homes; tell first what was found.
+    /// Remove keys, tokens, passwords, e-mail addresses and names of home directories; report the findings first.
     #[arg(long)]
     redact: bool,
-    /// Take out what matches this regular expression, too.
+    /// Also remove text that matches this regular expression.
     #[arg(long, value_name = "PATTERN")]
     redact_pattern: Vec<String>,
     /// Leave out arguments and results of tools.
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// Replace the file if it exists.
     #[arg(long, short)]
     force: bool,
-    /// Open the file in the browser, or in the program of its kind.
+    /// Open the file in the browser, or in the default program of its type.
     #[arg(long)]
     open: bool,
     #[command(flatten)]
@@ -123,7 +123,7 @@ pub(super) struct Exported {
     bytes: Option<u64>,
 }
 
-/// Opens a file in the program that the system has chosen for its kind.
+/// Opens a file in the default program of its type.
 fn open(path: &str, app: &mut App) -> Result<(), CommandError> {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = process::Command::new(program);
@@ -170,7 +170,7 @@ fn to_standard_output(
     Ok(entries)
 }
 
-/// Standard output for libraries.
+/// Standard output as a writer for libraries.
 struct StdoutWriter<'o> {
     ui: &'o mut Ui,
     failed: Option<CommandError>,
@@ -182,9 +182,9 @@ impl<'o> StdoutWriter<'o> {
         StdoutWriter { ui, failed: None }
     }
 
-    /// Tells how it went.
+    /// Returns the error of standard output, if any, else the result.
     fn end(self, written: Result<(), CommandError>) -> Result<(), CommandError> {
-        // Says more than the error a library made of it: the reader may just have gone away.
+        // The error of standard output is more precise: the reader may just have closed the pipe.
         self.failed.map_or(written, Err)
     }
 

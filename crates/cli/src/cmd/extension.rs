@@ -1,4 +1,4 @@
-//! `offshoot extension`: a first extension to begin with, and what would be loaded here.
+//! `offshoot extension`: creates an extension, or lists those that would be loaded.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Write a small extension that works, to begin with.
+    /// Write a small working extension.
     New(New),
     /// List the extensions that a conversation here would load, in order.
     List(List),
@@ -32,10 +32,10 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct New {
-    /// Its name, which is also that of its file and of its command.
+    /// The name of the extension, its file and its command.
     #[arg(value_name = "NAME")]
     name: String,
-    /// Where to write it; where your own extensions are, if not given.
+    /// The directory; the default is that of your own extensions.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     dir: Option<PathBuf>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Found {
     /// The form of the extension API that it uses.
     #[schemars(with = "String")]
     dialect: Dialect,
-    /// True if the project brings it.
+    /// True if it belongs to the project.
     project: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// What a new extension says.
+/// The text of a new extension.
 const TEMPLATE: &str = include_str!("extension/template.ts");
 
 fn write(new: &New, app: &mut App) -> Result<(), CommandError> {

@@ -1,4 +1,4 @@
-//! `offshoot follow`: entries as other processes append them.
+//! `offshoot follow`: prints entries as other processes append them.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
     #[arg(value_name = "SESSION", default_value = "-")]
     session: OsString,
-    /// Print the entries that are there already, too.
+    /// Also print the existing entries.
     #[arg(long)]
     from_start: bool,
     /// End after this many seconds without a new entry.
@@ -62,10 +62,10 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// Reads what is new. A file that was migrated goes on under its name; another session does not.
+/// Reads new entries. A migrated file is followed under its name; another session is not.
 fn look(session: &mut Session, path: &Path, id: &str) -> Result<Vec<Entry>, CommandError> {
     let lost = |what: FileLoss| Failure::new(format!("{} was {what} by somebody else", path.display()));
-    // The open file would stay as it is for ever.
+    // The open file would never change again.
     if !database::is_address(path)
         && path.metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     {

@@ -79,7 +79,7 @@ fn new_name(from: &Path, stored: &Path) -> String {
     }
 }
 
-/// Returns what may come as a surprise later.
+/// Returns warnings about the imported session.
 fn notes(id: &str, old: u64, cwd: Option<&str>, work: &Work<'_>) -> Result<Vec<String>, CommandError> {
     let mut notes = Vec::new();
     match (old, work.agent.read(|session| session.header().version())) {

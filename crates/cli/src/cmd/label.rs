@@ -1,4 +1,4 @@
-//! `label`: puts a label on an entry, takes it off, and lists labels.
+//! `label`: sets, removes and shows labels.
 
 use offshoot_agent::command::{LabelPlan, LabelRequest};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use crate::change::{Change, SessionState, arguments};
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
 
-/// Put a label on an entry, show it, or take it off.
+/// Put a label on an entry, show it, or remove it.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 A label is a name for an entry: every command takes `@NAME` for it. `offshoot labels` lists all
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// its label.
     #[arg(value_name = "[REF] NAME", num_args = 0..)]
     words: Vec<String>,
-    /// Take the label of the given entry off.
+    /// Remove the label of the given entry.
     #[arg(long, short)]
     delete: bool,
 }
@@ -41,12 +41,12 @@ pub(super) struct Shown {
     label_timestamp: Option<Timestamp>,
 }
 
-/// The JSON of a label that is set or taken off.
+/// The JSON of a label that is set or removed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Labelled {
     entry_id: EntryId,
-    /// The new label; null if it was taken off.
+    /// The new label; null if it was removed.
     label: Option<String>,
     previous_label: Option<String>,
     #[serde(flatten)]
@@ -79,7 +79,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
         }
         (false, [target, rest @ ..]) => match work.agent.find(target) {
             Ok(_) => LabelRequest { target: Some(target.clone()), label: Some(rest.join(" ")) },
-            // Several words without an entry are one label in the chat; a script means an entry.
+            // In the chat several words without an entry are one label; in a script the first word is an entry.
             Err(_) if work.is_chat => LabelRequest { target: None, label: Some(args.words.join(" ")) },
             Err(error) => return Err(error.into()),
         },
@@ -142,7 +142,7 @@ fn undo(file: &str, id: &EntryId, before: Option<&str>) -> String {
     }
 }
 
-/// Warns if other entries have the label, too: then it names none of them.
+/// Warns if other entries have the same label, because it is then ambiguous.
 fn others(session: &Session, plan: &LabelPlan) -> Option<String> {
     let label = plan.label.as_ref()?;
     let same = session

@@ -1,4 +1,4 @@
-//! `offshoot labels`: all labels of sessions.
+//! `offshoot labels`: lists all labels of sessions.
 
 use schemars::JsonSchema;
 use serde::Serialize;

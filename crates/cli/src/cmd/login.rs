@@ -30,7 +30,7 @@ pub(crate) struct Args {
 /// Remove the key of a model service.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LogoutArgs {
-    /// The service whose key is forgotten.
+    /// The service whose key to remove.
     #[arg(value_name = "PROVIDER")]
     provider: String,
 }
@@ -39,13 +39,13 @@ pub(crate) struct LogoutArgs {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct KeyPlace<'k> {
     provider: &'k str,
-    /// The variable or the file that holds the key; null if there is none.
+    /// The variable or the file that holds the key; null without a key.
     key: Option<String>,
     /// The variables that may hold the key.
     variables: &'k [String],
 }
 
-/// A key is one line, and not a long one.
+/// The maximum length of a key.
 const LONGEST: u64 = 16 << 10;
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
 }
 
-/// Forgets a key.
+/// Removes a key.
 pub(crate) fn logout(args: &LogoutArgs, app: &mut App) -> Result<(), CommandError> {
     let file = credentials_file(&app.env.config_dir()?);
     if !file.remove(&args.provider)? {
@@ -152,7 +152,7 @@ fn read_key(provider: &str, app: &mut App) -> Result<Secret, CommandError> {
     if key.is_empty() {
         return Err(Failure::new("no key was given; nothing was changed").into());
     }
-    // A header cannot carry anything else; most likely something else was pasted.
+    // A header cannot carry other characters; most likely the wrong text was pasted.
     if !key.reveal().chars().all(|c| c.is_ascii_graphic()) {
         return Err(
             Failure::new("this is no key: it has spaces or other characters that keys do not have").into()

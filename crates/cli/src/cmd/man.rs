@@ -12,7 +12,7 @@ use crate::error::{CommandError, Failure};
 /// Print manual pages.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The command; the program as a whole if not given.
+    /// The command; the default is the whole program.
     #[arg(value_name = "COMMAND", conflicts_with = "dir")]
     command: Option<String>,
     /// Write the pages of the program and of all commands into this directory.

@@ -79,7 +79,7 @@ impl Args {
         self.message.is_none() && (self.mode.unwrap_or(default) == Mode::Summary || self.focus.is_some())
     }
 
-    /// Returns what to ask the agent for.
+    /// Returns the request for the agent.
     pub(crate) fn request(&self, is_chat: bool) -> MergeBranchRequest {
         let with = match &self.message {
             Some(text) => MergeWith::Text(text.clone()),

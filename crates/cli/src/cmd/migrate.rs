@@ -1,4 +1,4 @@
-//! `offshoot migrate`: an old session in the current version.
+//! `offshoot migrate`: migrates an old session to the current version.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `offshoot models`: the models that can be asked, what they can do and what they cost.
+//! `offshoot models`: lists the available models, their features and prices.
 
 use offshoot_agent::model::{ModelSpec, ThinkingLevel};
 use offshoot_providers::Available;
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// List only models whose name has all of these words in it.
     #[arg(value_name = "WORD")]
     words: Vec<String>,
-    /// List only models whose key is there.
+    /// List only models with a key.
     #[arg(long, short)]
     ready: bool,
     /// Print JSON.
@@ -76,7 +76,7 @@ fn print(found: &[Available], app: &mut App) -> Result<(), CommandError> {
     Table::show(columns, found.iter().map(row), &mut app.ui)
 }
 
-/// Dollars per million tokens.
+/// Formats a price in dollars per million tokens.
 fn price(dollars: f64) -> String {
     if dollars == 0.0 { String::new() } else { format!("{dollars:.2}") }
 }
@@ -92,7 +92,7 @@ fn levels(spec: &ModelSpec) -> String {
 pub(super) struct ListedModel<'m> {
     #[serde(flatten)]
     spec: &'m ModelSpec,
-    /// True if a key is there.
+    /// True if a key is configured.
     has_key: bool,
     /// True if the settings define it.
     is_own: bool,

@@ -75,7 +75,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     Ok(made.change(("created", "create"), Created { name, cwd })?.effect(effect))
 }
 
-/// Returns the full path of a directory, as its sessions name it.
+/// Returns the full path of a directory, as sessions store it.
 fn real_directory(path: &Path) -> Result<String, CommandError> {
     let real = path.canonicalize().map_err(|error| CommandError::system("find", path, &error))?;
     if !real.is_dir() {

@@ -20,7 +20,7 @@ from the answer \"Always\". Those of settings files are changed there.
 Example:
   offshoot permissions --revoke 'bash(cargo test *)'   ask about `cargo test` again")]
 pub(crate) struct Args {
-    /// Revoke a rule that an answer has added, as it is listed.
+    /// Revoke a listed rule that an answer has added.
     #[arg(long, value_name = "RULE", num_args = 1..)]
     revoke: Vec<String>,
 }
@@ -62,7 +62,7 @@ pub(super) struct Revoked {
     rule: String,
 }
 
-/// A rule, and where it comes from.
+/// A rule and its origin.
 #[derive(Serialize, JsonSchema)]
 struct Listed {
     #[serde(serialize_with = "decision_name")]

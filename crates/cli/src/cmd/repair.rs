@@ -1,4 +1,4 @@
-//! `offshoot repair`: heals a session by appending to it, or in a copy.
+//! `offshoot repair`: repairs a session by appending to it, or in a copy.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ pub(crate) struct Args {
     /// A session: a path, an id or a prefix of it, a name, or `-` for the latest session of this project.
     #[arg(value_name = "SESSION")]
     session: OsString,
-    /// Take the last repair back.
+    /// Undo the last repair.
     #[arg(long, conflicts_with_all = ["copy", "no_guess"])]
     undo: bool,
     /// Write a repaired copy into this new file, and leave the session as it is.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     copy: Option<PathBuf>,
-    /// Leave out what rests on a guess.
+    /// Leave out fixes that are guesses.
     #[arg(long)]
     no_guess: bool,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(super) struct RepairedHere<'d> {
     session: SessionState,
     /// True if the rest can only be repaired in a copy.
     needs_copy: bool,
-    /// The number of damaged places that are left.
+    /// The number of remaining damaged places.
     damaged_places: usize,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct RepairedCopy<'d> {
     fixes: &'d [Fix],
 }
 
-/// The JSON of a repair that is taken back.
+/// The JSON of an undone repair.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Undone {
     /// The entry that records the repair.
@@ -152,7 +152,7 @@ fn repair_here(args: &Args, app: &mut App) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Writes a repaired copy of a session, and does in it what its first repair made possible.
+/// Writes a repaired copy of a session, and repairs the copy further.
 fn repair_copy(
     args: &Args,
     session: &Session,
@@ -179,7 +179,7 @@ fn repair_copy(
     change.json(RepairedCopy { file, copy: &copy, entries, fixes: &done.fixes })?.tell(app, args.how)
 }
 
-/// Repairs a file without a header, which is no session, in a copy with a new header.
+/// Repairs a file without a header in a copy with a new header.
 fn repair_headless(
     args: &Args,
     path: &Path,

@@ -2,7 +2,7 @@
 //!
 //! facts -> known secrets are replaced -> patterns of secrets, home directory -> text
 //!
-//! Loads no extension, asks no service, writes nothing. Facts that cannot be found out are reported as errors.
+//! Loads no extension, calls no service, writes nothing. Facts that cannot be determined are reported as errors.
 
 use std::io::{self, IsTerminal};
 
@@ -49,9 +49,9 @@ struct Fact {
     value: String,
 }
 
-/// How many problems of the log are reported.
+/// The maximum number of log problems to report.
 const MAX_PROBLEMS: usize = 20;
-/// The fewest bytes of a value that is replaced wherever it stands; a shorter one may be a part of a word.
+/// The minimum length of a value to replace everywhere; a shorter one may be part of a word.
 const MIN_SECRET: usize = 6;
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {

@@ -36,7 +36,7 @@ pub(crate) struct Work<'a> {
     pub(crate) dry_run: bool,
     /// True in the chat: a new session without a message needs no file yet.
     pub(crate) is_chat: bool,
-    /// Stops the command.
+    /// Cancels the command.
     pub(crate) cancel: &'a Cancel,
 }
 
@@ -101,13 +101,13 @@ impl Work<'_> {
         self.agent.read(SessionState::of)
     }
 
-    /// Returns the session in words: its file, or `this session` in the chat.
+    /// Returns the name of the session for messages: its file, or `this session` in the chat.
     pub(crate) fn session_name(&self) -> String {
         let file = self.file();
         if self.is_chat || file.is_empty() { "this session".to_owned() } else { file }
     }
 
-    /// Writes the session of the agent, unless this is the chat, where the first message does it.
+    /// Writes the session, except in the chat, where the first message does it.
     pub(crate) fn save(&self) -> Result<(), CommandError> {
         if !self.is_chat {
             self.agent.save()?;
@@ -123,8 +123,8 @@ pub(crate) fn project_directory(session: &Session, app: &App) -> Result<PathBuf,
     Ok(app.catalog()?.project_dir(&cwd))
 }
 
-// What `offshoot x` takes besides the arguments that `/x` takes, too. (A documentation comment would replace the help of
-// the command.)
+// The arguments of `offshoot x` in addition to those of `/x`. (A documentation comment would replace the help of the
+// command.)
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 pub(crate) struct OnLatest<A: clap::Args> {
@@ -138,7 +138,7 @@ pub(crate) struct OnLatest<A: clap::Args> {
     options: Options,
 }
 
-// The same for commands whose own arguments are optional, so that the session must be named.
+// The same for commands with only optional arguments, so that the session must be named.
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 pub(crate) struct OnSession<A: clap::Args> {
@@ -151,7 +151,7 @@ pub(crate) struct OnSession<A: clap::Args> {
     options: Options,
 }
 
-// What `offshoot x` takes besides the arguments of a command that begins with no session.
+// The same for commands that need no session.
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 pub(crate) struct Alone<A: clap::Args> {
@@ -188,7 +188,7 @@ impl<A: clap::Args> OnSession<A> {
 }
 
 impl<A: clap::Args> Alone<A> {
-    /// Runs a command that makes a session.
+    /// Runs a command that creates a session.
     pub(super) fn run(&self, command: &SessionCommand, app: &mut App) -> Result<(), CommandError> {
         let session = app.options().in_memory(app.env.cwd()?)?;
         self.options.run(session, command, app)
@@ -213,7 +213,7 @@ impl Options {
             return plan(session, command, app)?.tell(app, self.how);
         }
         let setup = Setup::read(app, self.trust)?.0;
-        // Without a conversation nobody can be asked, so a project's own extensions need `--approve`, as with `-p`.
+        // There is no user to ask, so a project's extensions need `--approve`, as with `-p`.
         let is_approved = self.trust.approves();
         let sources = Sources::for_one_run(&self.extensions, &setup, is_approved, app)?;
         let model = match sources.is_empty() {
@@ -244,7 +244,7 @@ impl Options {
     }
 }
 
-/// Returns what a command would do. Asks no extension.
+/// Returns what a command would do. Runs no hook.
 fn plan(session: Session, command: &SessionCommand, app: &mut App) -> Result<Change, CommandError> {
     let agent = spawn(Agent::new(session, app.env.cwd()?))?;
     waiting(async |cancel| {

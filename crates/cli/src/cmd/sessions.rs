@@ -1,4 +1,4 @@
-//! `offshoot sessions`: the sessions of a project, or of all projects, as a list.
+//! `offshoot sessions`: lists the sessions of a project, or of all projects.
 
 mod threads;
 
@@ -15,7 +15,7 @@ use crate::error::{CommandError, chain};
 use crate::reading::with_dates;
 use crate::ui::{Column, Progress, Table, Tone, age, bytes, count, one_line, thousands};
 
-/// Shorter prefixes of ids are not shown: they look alike, and soon fit several sessions.
+/// The minimum length of a shown id: shorter prefixes look alike and soon become ambiguous.
 const SHORTEST_ID: usize = 8;
 
 /// List sessions.
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How a list is sorted.
+/// The order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Sort {
     /// Latest activity first.
@@ -51,9 +51,9 @@ pub(crate) enum Sort {
 pub(crate) struct Row {
     #[serde(flatten)]
     session: SessionSummary,
-    /// True if it lies in pi's directory although that was not asked for.
+    /// True if it is in pi's directory, which was not requested.
     is_pi: bool,
-    /// The lines that are drawn before its title.
+    /// The connector before the title.
     #[serde(skip)]
     connector: String,
 }
@@ -140,7 +140,7 @@ impl Search {
         self.query.is_empty() && self.entries.is_empty()
     }
 
-    /// Returns the sessions that match, with how well each does.
+    /// Returns the matching sessions with their relevance.
     fn find(
         &self,
         catalog: &Catalog,
@@ -153,7 +153,7 @@ impl Search {
         let (mut progress, total) = (Progress::new("searching", sessions.len()), sessions.len());
         let mut found = Vec::new();
         for (at, session) in sessions.into_iter().enumerate() {
-            // The text is read only if the row alone does not match.
+            // Reads the text only if the row alone does not match.
             let by_text = || {
                 let text = self.query.asks_for_text().then(|| catalog.text(&session.path).ok()).flatten()?;
                 self.query.matches(&session, Some(&text))

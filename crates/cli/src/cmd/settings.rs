@@ -22,7 +22,7 @@ pub(crate) struct Args {
     trust: trust::Args,
 }
 
-/// What is printed.
+/// The kind of output.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum What {
     Schema,

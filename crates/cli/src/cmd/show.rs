@@ -1,4 +1,4 @@
-//! `offshoot show`: one entry in full.
+//! `offshoot show`: shows one entry in full.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     raw: bool,
 }
 
-/// The JSON form: where the entry stands, and its line.
+/// The JSON form: the position of the entry, and its line.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ShownEntry {
@@ -31,7 +31,7 @@ pub(super) struct ShownEntry {
     depth: usize,
     /// The ids of the children.
     children: Vec<EntryId>,
-    /// True if the entry lies on the path to the leaf.
+    /// True if the entry is on the path to the leaf.
     on_path: bool,
     is_leaf: bool,
     #[serde(flatten)]
@@ -212,7 +212,7 @@ fn show_content(content: Content<'_>, ui: &mut Ui) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Shows what a tool is called with: texts as they are, a replacement of text as a diff.
+/// Shows the arguments of a tool: texts unchanged, a replacement as a diff.
 fn show_arguments(arguments: Option<ValueRef<'_>>, ui: &mut Ui) -> Result<(), CommandError> {
     let Some(arguments) = arguments else { return Ok(()) };
     for (key, value) in arguments.members() {
@@ -256,10 +256,10 @@ fn pretty(value: ValueRef<'_>, ui: &mut Ui) -> Result<(), CommandError> {
     ui.block(Tone::Plain, 0, &pretty.unwrap_or_else(|| lossy(value)))
 }
 
-/// Texts that are longer are shown one after the other instead of being compared.
+/// The maximum length of texts to compare; longer ones are shown one after the other.
 const LONGEST: usize = 1 << 20;
 
-/// Prints what was taken out of a text and put into it.
+/// Prints the difference between two texts.
 fn diff_between(old: &str, new: &str, ui: &mut Ui) -> Result<(), CommandError> {
     if old.len() + new.len() > LONGEST {
         ui.block(Tone::Bad, 2, old)?;

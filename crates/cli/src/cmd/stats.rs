@@ -1,4 +1,4 @@
-//! `offshoot stats`: the numbers of a session, on this branch and in the whole file.
+//! `offshoot stats`: prints the numbers of a session, for this branch and for the whole file.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! `offshoot tree`: sessions as rows with connectors.
+//! `offshoot tree`: prints sessions as rows with connectors.
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -15,13 +15,13 @@ use crate::error::CommandError;
 use crate::reading::{Sessions, with_dates};
 use crate::ui::{Tone, Ui, count, money, tokens};
 
-/// The most levels that are drawn before a row. A tree that parts at every entry is as deep as it has entries.
+/// The maximum number of levels drawn before a row. A tree can be as deep as it has entries.
 const MAX_LEVELS: usize = 40;
 
-/// The most threads that make rows.
+/// The maximum number of threads that make rows.
 const MAX_THREADS: usize = 8;
 
-/// Rows are made in portions, so that the first ones of a large session are there at once.
+/// The number of rows made at once, so that the first rows of a large session appear immediately.
 const PORTION: usize = 500;
 
 /// Show a session as a tree.
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Show one row per turn.
     #[arg(long, conflicts_with = "filter")]
     turns: bool,
-    /// Show only where branches begin and end.
+    /// Show only the starts and tips of branches.
     #[arg(long, conflicts_with_all = ["filter", "turns"])]
     branches: bool,
     /// Show the id of every entry.
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// List all entries in the order of the file.
     #[arg(long, conflicts_with_all = ["filter", "search", "turns", "branches", "ids", "ascii", "nested"])]
     flat: bool,
-    /// Print JSON with the children of an entry inside it, as pi gives it.
+    /// Print JSON with nested children, as pi does.
     #[arg(long, conflicts_with_all = ["filter", "search", "turns", "branches"])]
     nested: bool,
 }
@@ -66,7 +66,7 @@ impl Args {
     }
 }
 
-/// Offers the names of the engine's filters.
+/// Returns a parser for the names of the engine's filters.
 fn filter_parser() -> impl TypedValueParser<Value = Filter> {
     PossibleValuesParser::new(Filter::ALL.map(Filter::name))
         .map(|name| Filter::from_name(&name).unwrap_or_default())
@@ -106,7 +106,7 @@ pub(crate) fn print_session(session: &Session, app: &mut App) -> Result<(), Comm
     print(session, &outline, charset, false, &mut app.ui)
 }
 
-/// Prints all rows of an outline. Several threads make rows: they are most of the work, and need only parts of lines.
+/// Prints all rows of an outline. Several threads make rows, which is most of the work.
 pub(crate) fn print(
     session: &Session,
     outline: &Outline,
@@ -133,7 +133,7 @@ pub(crate) fn print(
         });
         parts.into_iter().try_for_each(|part| ui.append(part?))?;
         next += threads * portion;
-        // The first rows are there at once, the others with less ado.
+        // Later portions are larger.
         portion = 8 * PORTION;
     }
     match outline.is_empty() {
@@ -150,7 +150,7 @@ fn print_range(
     ids: bool,
     ui: &mut Ui,
 ) -> Result<(), CommandError> {
-    // At a terminal at least half of the line is left for the text.
+    // On a terminal at least half of the line is left for the text.
     let levels = ui.columns().map_or(MAX_LEVELS, |columns| (columns / 6).clamp(1, MAX_LEVELS));
     for row in outline.rows_with_levels(session, range, levels)? {
         let here = match row.is_leaf || (row.leaf_below && stands_for_leaf(session, &row)) {
@@ -178,8 +178,7 @@ fn rows<'s>(
     })
 }
 
-/// Tells whether nothing is said between a row and the leaf below it: a turn stands for all that it says, and entries
-/// that keep books move nobody away from what they follow.
+/// Returns true if the leaf is below a row with only hidden bookkeeping entries or the rest of a turn in between.
 fn stands_for_leaf(session: &Session, row: &OutlineRow) -> bool {
     let tree = session.tree();
     let says_nothing = |node| tree.is_bookkeeping(node) || tree.kind(node) == Kind::ContextEdit;
@@ -187,11 +186,11 @@ fn stands_for_leaf(session: &Session, row: &OutlineRow) -> bool {
     row.turn.is_some() || between.by_ref().take_while(|node| *node != row.node).all(says_nothing)
 }
 
-/// Where the position is, seen from a row.
+/// The position of the leaf relative to a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Here {
     At,
-    /// Below it, in entries that are not shown.
+    /// Below it, in hidden entries.
     Below,
     Elsewhere,
 }
@@ -232,7 +231,7 @@ fn print_row(
     ui.row(&pieces, 4)
 }
 
-/// Tells what a turn took.
+/// Formats the statistics of a turn.
 fn turn_figures(turn: &TurnStats) -> String {
     let mut parts = Vec::new();
     if turn.tools > 0 {
@@ -250,7 +249,7 @@ fn turn_figures(turn: &TurnStats) -> String {
     if parts.is_empty() { String::new() } else { format!("  ({})", parts.join(", ")) }
 }
 
-/// Returns how a row's style is coloured.
+/// Returns the tone of a row's style.
 pub(crate) fn tone(style: RowStyle) -> Tone {
     match style {
         RowStyle::User => Tone::Accent,
@@ -262,7 +261,7 @@ pub(crate) fn tone(style: RowStyle) -> Tone {
     }
 }
 
-/// The JSON of an entry with `--nested`, as pi gives it.
+/// The JSON of an entry with `--nested`, as in pi.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used: `write_nested` needs no recursion")]
 pub(super) struct NestedEntry {

@@ -1,4 +1,4 @@
-//! `offshoot trust`: what a project would load, and whether it may.
+//! `offshoot trust`: shows what a project would load, and stores the decision.
 
 use std::path::{Path, PathBuf};
 
@@ -14,16 +14,16 @@ use crate::ui::{Column, Table, Tone, bytes, count};
 /// Show what a project would load, and decide whether to trust it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The directory of a project; the current one if not given.
+    /// The directory of a project; the default is the current one.
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     dir: Option<PathBuf>,
-    /// Trust what is there now, without a question.
+    /// Trust the current files without asking.
     #[arg(long, short, group = "what")]
     yes: bool,
-    /// Use nothing of the project and of the directories in it, and do not ask again.
+    /// Use nothing of the project and of its subdirectories, and do not ask again.
     #[arg(long, group = "what")]
     refuse: bool,
-    /// Forget what was decided.
+    /// Remove the decision.
     #[arg(long, group = "what")]
     remove: bool,
     /// List all decisions.
@@ -96,7 +96,7 @@ fn remove(file: &TrustFile, dir: &Path, app: &mut App) -> Result<(), CommandErro
     }
 }
 
-/// Shows what would load, and remembers what the person says.
+/// Shows what would load, and stores the user's decision.
 fn decide(args: &Args, file: &TrustFile, project: &Project, app: &mut App) -> Result<(), CommandError> {
     show(project, file.standing(project)?, app)?;
     let is_trusted = match () {
@@ -118,8 +118,7 @@ fn decide(args: &Args, file: &TrustFile, project: &Project, app: &mut App) -> Re
     app.ui.tell(&format!("{verb} {}", shown(&project.dir)))
 }
 
-/// Shows what a project would load before a conversation in it begins, and asks whether it may. Tells whether somebody
-/// said yes.
+/// Before a conversation, shows what a project would load and asks for trust. Returns true if the user agreed.
 pub(crate) fn ask_before(project: &Project, is_changed: bool, app: &mut App) -> Result<bool, CommandError> {
     let standing = if is_changed { Standing::Changed } else { Standing::Undecided };
     show(project, standing, app)?;

@@ -1,4 +1,4 @@
-//! `offshoot types`: the declarations of everything that extensions may use.
+//! `offshoot types`: prints type declarations for extensions.
 
 use crate::app::App;
 use crate::error::CommandError;

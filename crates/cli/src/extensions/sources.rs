@@ -1,7 +1,6 @@
-//! Where extensions lie: on the command line, in the person's directories and settings, in a trusted project.
+//! The sources of extensions: the command line, the user's directories and settings, a trusted project.
 //!
-//! Only looks. Looks anew whenever it is asked: files come and go, and a project that changed is not the one that was
-//! trusted.
+//! Reads the directories again at every call: files come and go, and a changed project is not trusted.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,22 +14,22 @@ use crate::error::{CommandError, Failure};
 use crate::setup::Setup;
 use crate::trust::Project;
 
-/// Where extensions lie.
+/// The sources of extensions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
-    /// Those of the command line.
+    /// The paths of the command line.
     given: Vec<PathBuf>,
-    /// The person's own directories: ours, then pi's.
+    /// The user's directories: offshoot's, then pi's.
     own: Vec<PathBuf>,
-    /// Those that the settings name.
+    /// The paths of the settings.
     listed: Vec<PathBuf>,
-    /// The project, and the digest that was trusted.
+    /// The project and its trusted digest.
     project: Option<(PathBuf, String)>,
 }
 
 impl Sources {
-    /// Puts together where extensions are looked for. `with_project` says whether a trusted project counts: where
-    /// nobody can be asked, only if the command line says so.
+    /// Collects the sources. `with_project` is true if a trusted project counts; without a user to ask, only the
+    /// command line allows that.
     pub(crate) fn new(
         args: &Args,
         setup: &Setup,
@@ -56,8 +55,8 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Finds the extensions for a run without a user who could be asked for trust: those of the project are loaded only
-    /// if `is_approved`.
+    /// Collects the sources of a run without a user to ask for trust: those of the project are loaded only if
+    /// `is_approved`.
     pub(crate) fn for_one_run(
         args: &Args,
         setup: &Setup,
@@ -71,13 +70,13 @@ impl Sources {
         Self::new(args, setup, is_approved, app)
     }
 
-    /// Tells whether there is nothing to load.
+    /// Returns true if there is nothing to load.
     pub(crate) fn is_empty(&self) -> bool {
         let (found, odd) = self.find();
         found.is_empty() && odd.is_empty()
     }
 
-    /// Finds all extensions in the order in which they are loaded, each once; tells what is odd.
+    /// Finds all extensions in loading order, each once. Also returns warnings.
     pub(crate) fn find(&self) -> (Vec<FoundExtension>, Vec<String>) {
         let mut odd = Vec::new();
         let mut found = named(&self.given, &mut odd);
@@ -92,7 +91,7 @@ impl Sources {
         (found, odd)
     }
 
-    /// Finds the extensions of the project, if it is still what was trusted.
+    /// Finds the extensions of the project if its digest is still trusted.
     fn in_project(&self) -> Result<Vec<FoundExtension>, String> {
         let Some((dir, digest)) = &self.project else { return Ok(Vec::new()) };
         match Project::at(dir) {
@@ -105,7 +104,7 @@ impl Sources {
     }
 }
 
-/// Finds what paths name; tells which of them name nothing.
+/// Finds the extensions of paths, and adds a warning for each path without one.
 fn named(paths: &[PathBuf], odd: &mut Vec<String>) -> Vec<FoundExtension> {
     let mut found = Vec::new();
     for path in paths {
@@ -117,7 +116,7 @@ fn named(paths: &[PathBuf], odd: &mut Vec<String>) -> Vec<FoundExtension> {
     found
 }
 
-/// Tells whether a project has extensions.
+/// Returns true if a project has extensions.
 fn has_extensions(project: &Project) -> bool {
     project.items.iter().any(|item| item.purpose == crate::trust::CODE)
 }

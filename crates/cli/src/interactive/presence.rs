@@ -1,6 +1,6 @@
-//! Presence: every program that has a session open keeps a locked file, which is removed with it.
+//! Presence: every program with an open session holds a locked file, which is removed when it ends.
 //!
-//! Nobody is locked out: two programs that append make two branches.
+//! It blocks no program: two programs that append make two branches.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use crate::app::file_name_of;
 
-/// The locked file that shows that a session is open here.
+/// The locked file that marks a session as open.
 #[derive(Debug, Default)]
 pub(super) struct Presence {
     sign: Option<(File, PathBuf)>,
 }
 
 impl Presence {
-    /// Shows that this session is open, and no other one. Without a state directory nothing is shown.
+    /// Marks this session as open, and no other one. Does nothing without a state directory.
     pub(super) fn announce(&mut self, state: &Path, session_id: &str) {
-        // The old sign goes first: it may have the same name.
+        // Removes the old file first, because it may have the same name.
         self.withdraw();
         let directory = state.join("presence");
         let path = directory.join(format!("{}.{}", name(session_id), std::process::id()));
@@ -32,7 +32,7 @@ impl Presence {
 
     fn withdraw(&mut self) {
         if let Some((_, path)) = self.sign.take() {
-            // A file that stays is not locked any more and does not count.
+            // A leftover file is no longer locked and does not count.
             drop(fs::remove_file(path));
         }
     }
@@ -56,12 +56,12 @@ fn is_alive(path: &Path) -> bool {
     }
 }
 
-/// Returns true if another program has a session open.
+/// Returns true if another program has the session open.
 pub(super) fn is_held(state: &Path, session_id: &str) -> bool {
     held(state).contains(&name(session_id))
 }
 
-/// Returns the names of all sessions that other programs have open. Files of programs that are gone are removed.
+/// Returns the names of all sessions that other programs have open. Removes files of programs that have ended.
 pub(super) fn held(state: &Path) -> HashSet<String> {
     let Ok(signs) = fs::read_dir(state.join("presence")) else { return HashSet::new() };
     let own = format!(".{}", std::process::id());
@@ -70,7 +70,7 @@ pub(super) fn held(state: &Path) -> HashSet<String> {
     alive.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect()
 }
 
-/// Returns the name of a session's file: an id may contain anything.
+/// Returns the file name of a session, because an id may contain any characters.
 pub(super) fn name(session_id: &str) -> String {
     file_name_of(session_id.as_bytes())
 }

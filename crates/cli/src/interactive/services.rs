@@ -44,13 +44,13 @@ pub(super) struct ChatServices<'a> {
     args: &'a talk::Args,
     setup: Setup,
     providers: Providers,
-    /// The places of extensions, until their host is made.
+    /// The sources of extensions, until the host is created.
     sources: Option<Sources>,
     extended: Option<Extended>,
     servers: ToolServers,
     presence: Presence,
     trash: Trash,
-    /// The setup that was read again, and the project that it leaves out.
+    /// The reloaded setup, and the project that it does not use.
     again: Option<(Setup, Option<Box<Project>>)>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> ChatServices<'a> {
         })
     }
 
-    /// Returns the command that makes a change.
+    /// Returns the command that applies a change.
     fn change(
         &self,
         activity: Option<Activity>,
@@ -270,7 +270,7 @@ impl Services for ChatServices<'_> {
             let written = agent.read(write);
             return Ok(chat::Export { path, work: Box::pin(async { written }) });
         };
-        // A file is read again on another thread: a large one takes a while.
+        // The file is read again on another thread, because a large one takes a while.
         let open = move || -> Result<Session, CommandError> {
             let mut session = options.open_read_only(file)?;
             match leaf {
@@ -391,7 +391,7 @@ impl From<CommandError> for ErrorText {
     }
 }
 
-/// Reads the key bindings, and warnings about those that cannot be read.
+/// Reads the key bindings, and warnings about invalid ones.
 fn keymap(app: &App, setup: &Setup) -> Result<(Keymap, Vec<String>), CommandError> {
     let preset = setup.settings.keymap();
     let path = app.env.config_dir()?.join("keybindings.json");

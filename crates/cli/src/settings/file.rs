@@ -1,4 +1,4 @@
-//! One settings file: read, checked against the table, with the line of everything that does not fit.
+//! A settings file: parsed and checked against the table; errors name the line.
 //!
 //! text -> **layer** -> settings
 
@@ -25,9 +25,9 @@ pub(super) enum Owner {
 #[derive(Debug, Clone)]
 pub(super) struct Layer {
     pub(super) path: PathBuf,
-    /// The settings that count, as they stand in the file.
+    /// The valid settings, as written in the file.
     pub(super) values: Json,
-    /// Warnings about settings that do not count.
+    /// Warnings about ignored settings.
     pub(super) warnings: Vec<String>,
 }
 

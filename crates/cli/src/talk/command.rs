@@ -1,4 +1,4 @@
-//! `!command` and `!!command` as a prompt: the command of a person runs, and the session keeps what came of it.
+//! `!command` and `!!command` as a prompt: runs a command of the user and stores its output in the session.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::cmd::spawn;
 use crate::error::{CommandError, Failure};
 
-/// Runs a command, keeps it in the session and gives what it printed.
+/// Runs a command, stores it in the session and prints its output.
 pub(super) fn run(
     command: &UserCommand,
     session: Session,
@@ -24,7 +24,7 @@ pub(super) fn run(
     let cwd = PathBuf::from(app.env.cwd()?);
     let agent = spawn(Agent::new(session, cwd).with_secrets(secrets))?;
     let RanCommand { message, appended } = waiting(async |cancel| {
-        // A command whose result cannot be stored does not run.
+        // Waits first: a command whose result cannot be stored must not run.
         agent.until_unlocked().unless(cancel).await?;
         agent.run_command(command.clone()).unless(cancel).await
     })??;
@@ -36,7 +36,7 @@ pub(super) fn run(
     end_of(&message)
 }
 
-/// Tells how the command ended.
+/// Returns an error if the command failed.
 fn end_of(message: &Message) -> Result<(), CommandError> {
     let value = message.value();
     if value.get("cancelled").and_then(|said| said.as_bool()) == Some(true) {

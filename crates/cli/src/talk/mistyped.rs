@@ -1,6 +1,6 @@
-//! Tells a prompt from a mistyped command.
+//! Distinguishes a prompt from a mistyped command.
 //!
-//! A prompt is text with a blank in one argument, text after `-p` or `--`, or several words of which the first is not
+//! A prompt is text with a space in one argument, text after `-p` or `--`, or several words of which the first is not
 //! close to the name of a command. Any other word is an error with a suggestion.
 
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use super::Args;
 use crate::change::quoted;
 use crate::error::{CommandError, Failure};
 
-/// Commands of other programs, and the command of ours that people mean by them.
+/// Commands of other programs, and their names in offshoot.
 const OTHER_NAMES: [(&str, &[&str]); 6] = [
     ("extension", &["install", "uninstall", "remove", "update"]),
     ("sessions", &["list", "ls"]),
@@ -23,7 +23,7 @@ const OTHER_NAMES: [(&str, &[&str]); 6] = [
 ];
 
 impl Args {
-    /// Notes that the prompt is more likely a mistyped command; `line` is the command line.
+    /// Records that the prompt is more likely a mistyped command; `line` is the command line.
     pub(crate) fn note_mistyped_command(&mut self, line: &[OsString], program: &clap::Command) {
         let behind = line.iter().position(|word| word == "--").map_or(0, |at| line.len() - at - 1);
         if self.has_options || behind >= self.prompt.len() {
@@ -41,7 +41,7 @@ impl Args {
     }
 }
 
-/// Tells whether the word after `-p` is the name of a command.
+/// Returns true if the word after `-p` is the name of a command.
 pub(crate) fn names_command_after_print(line: &[OsString], program: &clap::Command) -> bool {
     let options = line.iter().take_while(|word| *word != "--");
     let mut behind = options.skip_while(|word| *word != "-p" && *word != "--print").skip(1);
@@ -53,7 +53,7 @@ fn names(program: &clap::Command) -> Vec<&str> {
     program.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases).collect()
 }
 
-/// Returns an error for words that are no prompt; `commands` are the names of the commands.
+/// Returns an error for words that are not a prompt; `commands` are the names of the commands.
 fn mistyped(words: &[String], commands: &[&str]) -> Option<Failure> {
     let (word, rest) = words.split_first()?;
     let is_file = Path::new(word).is_file();
@@ -85,20 +85,20 @@ pub(crate) fn closest_command<'c>(word: &str, commands: &[&'c str]) -> Option<&'
     closest(word, commands, true)
 }
 
-/// Returns the command that a word is close to; one that is alone may also be the short beginning of a command.
+/// Returns the command that a word is close to. A single word may also be a short prefix of a command.
 fn closest<'c>(word: &str, commands: &[&'c str], is_alone: bool) -> Option<&'c str> {
     let is_beginning = |command: &str| is_alone && word.len() > 1 && command.starts_with(word);
     let close = commands.iter().filter(|command| is_close(word, command) || is_beginning(command));
     close.min_by_key(|command| osa_distance(word, command)).copied()
 }
 
-/// Tells whether a word may be a slip for a command: a few letters differ, or the end is missing.
+/// Returns true if a word may be a typo of a command: a few letters differ, or the end is missing.
 fn is_close(word: &str, command: &str) -> bool {
     let length = word.chars().count();
     if length < 4 {
         return false;
     }
-    // The first letter is rarely wrong; `how` or `work` begin sentences.
+    // The first letter is rarely wrong; `how` or `work` start sentences.
     let begins_alike = word.chars().next() == command.chars().next();
     let allowed = if length < 6 { 1 } else { 2 };
     let is_swapped = osa_distance(word, command) == 1 && sorted(word) == sorted(command);
@@ -111,7 +111,7 @@ fn sorted(word: &str) -> Vec<char> {
     letters
 }
 
-/// Returns our command for the name that another program gives it, if one argument follows that no sentence would have.
+/// Returns the command for its name in another program, if an argument follows that no sentence would have.
 fn other_name(word: &str, rest: &[String]) -> Option<&'static str> {
     let [argument] = rest else { return None };
     let is_argument =

@@ -1,4 +1,4 @@
-//! Which model answers, and how hard it thinks: what is asked for, what the session had, what the settings say.
+//! Chooses the model and the thinking level: from the command line, the session or the settings.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::error::CommandError;
 use crate::setup::Setup;
 
-/// Which model is asked for.
+/// The requested model.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
@@ -33,7 +33,7 @@ fn level(text: &str) -> Result<ThinkingLevel, String> {
 }
 
 impl Args {
-    /// Finds the model: the one that is asked for, the one the session had, the one of the settings, or any.
+    /// Returns the model of the command line, of the session or of the settings, or the first available one.
     pub(super) fn choose(
         &self,
         session: &Session,
@@ -53,10 +53,10 @@ impl Args {
     }
 }
 
-/// The model of the session if it is set up here, else the one for new sessions.
+/// Returns the model of the session if it is configured here, else the one for new sessions.
 ///
-/// A session may come from elsewhere: it names a model of the person's own, and nothing else of it counts. The offline
-/// model is no choice that anybody made.
+/// A session from elsewhere only names one of the user's models. The offline model is never restored, because nobody
+/// chose it.
 fn restored_or_usual(
     session: &Session,
     setup: &Setup,
@@ -82,7 +82,7 @@ fn restored_or_usual(
     Ok(usual)
 }
 
-/// The thinking level of the path, if the path sets one.
+/// Returns the thinking level of the path, if it sets one.
 fn said_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> {
     let path = session.branch_path(Position::Leaf);
     if !path.into_iter().any(|node| session.tree().kind(node) == Kind::ThinkingLevelChange) {

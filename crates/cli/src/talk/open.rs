@@ -1,4 +1,4 @@
-//! Which session a conversation goes on in.
+//! Chooses the session of a conversation.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::database;
 use crate::error::CommandError;
 use crate::ui::count;
 
-/// Which session to talk in; a new one if nothing is said.
+/// The session to continue; the default is a new one.
 #[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
@@ -45,7 +45,7 @@ impl Args {
         Ok(())
     }
 
-    /// Opens or makes the session.
+    /// Opens or creates the session.
     pub(super) fn open(&self, app: &mut App) -> Result<Session, CommandError> {
         let cwd = app.env.cwd()?;
         let session = self.find(&cwd, app)?;
@@ -79,7 +79,7 @@ impl Args {
     }
 }
 
-/// What a session says about its directory is shown, not followed.
+/// Reports that a session names another directory, which is not used.
 fn tell_other_place(session: &Session, cwd: &str, app: &mut App) -> Result<(), CommandError> {
     match session.header().cwd().filter(|made| !made.is_empty() && *made != cwd) {
         Some(made) => app.ui.tell(&format!("note: this session was made in {made}; tools work in {cwd}")),
@@ -87,7 +87,7 @@ fn tell_other_place(session: &Session, cwd: &str, app: &mut App) -> Result<(), C
     }
 }
 
-/// Says that lines of a session cannot be read, and what to do about them.
+/// Returns a warning about unreadable lines of a session, with a suggestion.
 pub(crate) fn damage(session: &Session) -> Option<String> {
     let found = session.diagnostics();
     let lines = found.iter().filter(|found| found.problem.severity() == Severity::Damage).count();

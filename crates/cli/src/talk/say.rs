@@ -1,5 +1,5 @@
-//! One prompt without a terminal: extensions are loaded, the prompt or the command of an extension runs, the answer is
-//! given.
+//! Runs one prompt without a terminal: loads extensions, runs the prompt or the command of an extension, and prints the
+//! answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ use crate::setup::Setup;
 use crate::slash::{self, Line, Slash};
 use crate::ui;
 
-/// Says something to the model, or runs the command of an extension that it names, and gives the answer.
+/// Runs a prompt, or the command of an extension that it names, and prints the answer.
 pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Result<(), CommandError> {
     let setup = Setup::load(app, args.trust)?;
     let printer = Printer { mode: args.mode, runs_command: Arc::default() };
@@ -63,11 +63,11 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
     args.give(&agent, before.as_ref(), said, app)
 }
 
-/// Prints what happens besides the answer: words for a person on standard error, and lines of JSON if they are wanted.
+/// Prints events besides the answer: messages on standard error, or lines of JSON.
 #[derive(Debug, Clone)]
 struct Printer {
     mode: Mode,
-    /// Whether a command of an extension runs: its messages are the output of the program then.
+    /// True while a command of an extension runs; its messages are then the output of the program.
     runs_command: Arc<AtomicBool>,
 }
 
@@ -108,7 +108,7 @@ impl Printer {
     }
 }
 
-/// Prints on standard error what the user should know.
+/// Prints warnings on standard error.
 pub(crate) fn warn(event: &AgentEvent) {
     match event {
         AgentEvent::HookFailed(HookFailure { handler, event, message }) => {
@@ -141,13 +141,13 @@ fn is_cut(message: &Message) -> bool {
     message.role() == Role::Assistant && stop.as_deref() == Some("length")
 }
 
-/// Tells whether a message of an extension is meant to be seen.
+/// Returns true if a message of an extension is to be shown.
 fn is_shown(message: &Message) -> bool {
     let display = message.value().get("display").and_then(|display| display.as_bool());
     message.role() == Role::Custom && display == Some(true)
 }
 
-/// Runs what was said; `None` if it asked no model.
+/// Runs the input. Returns `None` if no model was asked.
 async fn say(
     agent: &AgentHandle,
     said: Submission,
@@ -222,13 +222,13 @@ async fn submit(
 }
 
 impl Args {
-    /// Refuses names of tools and options that nobody knows.
+    /// Refuses unknown tools and options.
     pub(super) fn check(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
         self.extensions.check_flags(extended)?;
         self.check_tools(&extended.map_or_else(ToolBox::all, |extended| extended.host.tools.all()))
     }
 
-    /// Gives the answer to what was said since an entry.
+    /// Prints the answer that follows an entry.
     fn give(
         &self,
         agent: &AgentHandle,
@@ -252,7 +252,7 @@ impl Args {
     }
 }
 
-/// Prints what the session has cost so far: on this branch, and in the whole file.
+/// Prints the cost of this branch and of the whole file.
 fn give_totals(session: &Session) -> Result<(), CommandError> {
     let branch = session_view::Stats::of_path(session, session.leaf())?.usage;
     let file = session_view::Stats::of(session)?.usage;
@@ -263,7 +263,7 @@ fn give_totals(session: &Session) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The text of the last answer on the path that came after an entry.
+/// Returns the text of the last answer on the path after an entry.
 fn answer_since(session: &Session, before: Option<&EntryId>) -> Result<Option<String>, CommandError> {
     let tree = session.tree();
     let path = session.branch_path(Position::Leaf);

@@ -8,23 +8,23 @@ use super::{Project, Standing};
 use crate::error::CommandError;
 use crate::project_file::ProjectFile;
 
-/// The decisions about projects.
+/// The stored decisions about projects.
 ///
-/// A yes is one to the files as they were; a no is one to the directory and to all directories in it.
+/// Trust holds for the files as they were; a refusal also holds for all subdirectories.
 #[derive(Debug, Clone)]
 pub(crate) struct TrustFile(ProjectFile);
 
-/// A decision on file.
+/// A stored decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Saved {
     /// The directory of the project.
     pub(crate) dir: PathBuf,
-    /// Whether it is trusted.
+    /// True if it is trusted.
     pub(crate) is_trusted: bool,
 }
 
 impl TrustFile {
-    /// Names the file, which need not exist.
+    /// Returns the file, which need not exist.
     pub(crate) fn in_directory(state: &Path) -> Self {
         TrustFile(ProjectFile::new(state.join("trust.json")))
     }
@@ -34,7 +34,7 @@ impl TrustFile {
         self.0.path()
     }
 
-    /// Tells what was decided about a project.
+    /// Returns the stored decision about a project.
     pub(crate) fn standing(&self, project: &Project) -> Result<Standing, CommandError> {
         let decisions = self.0.read()?;
         let of = |dir: &Path| decisions.get(&*dir.to_string_lossy());
@@ -50,7 +50,7 @@ impl TrustFile {
         Ok(if is_refused { Standing::Refused } else { Standing::Undecided })
     }
 
-    /// Remembers what somebody decided about a project as it is now.
+    /// Stores the user's decision about a project in its current state.
     pub(crate) fn remember(&self, project: &Project, is_trusted: bool) -> Result<(), CommandError> {
         let decision = match is_trusted {
             true => json!({"trusted": true, "digest": project.digest}),
@@ -64,7 +64,7 @@ impl TrustFile {
         self.0.change(remember).map(drop)
     }
 
-    /// Forgets what was decided about a directory; tells whether there was anything.
+    /// Removes the decision about a directory. Returns false if there was none.
     pub(crate) fn forget(&self, dir: &Path) -> Result<bool, CommandError> {
         self.0.change(|decisions| decisions.shift_remove(&*dir.to_string_lossy()).is_some())
     }

@@ -1,4 +1,4 @@
-//! What a project would load: its settings, its system prompt, its code.
+//! The files that a project would load: its settings, its system prompt, its code.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,16 +9,16 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{CommandError, Failure};
 
-/// What a project would load.
+/// A project and the files that it would load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Project {
-    /// The directory, with all links followed: the same project has one name.
+    /// The directory, with all links followed, so that a project has one name.
     pub(crate) dir: PathBuf,
     /// The files, in order.
     pub(crate) items: Vec<Item>,
-    /// What stands for the names and the bytes of all files.
+    /// The digest of the names and bytes of all files.
     pub(crate) digest: String,
-    /// The files that are read as a whole, as they were when the digest was made.
+    /// The texts of the files that are read as a whole, as they were when the digest was computed.
     texts: BTreeMap<PathBuf, String>,
 }
 
@@ -27,16 +27,16 @@ pub(crate) struct Project {
 pub(crate) struct Item {
     /// The file, seen from the directory of the project.
     pub(crate) path: PathBuf,
-    /// What it is for.
+    /// The purpose.
     pub(crate) purpose: &'static str,
-    /// How long it is.
+    /// The length in bytes.
     pub(crate) bytes: u64,
 }
 
-/// What extensions are for.
+/// The purpose of extensions.
 pub(crate) const CODE: &str = "code";
 
-/// What is looked for, in our directory and in those of others.
+/// The files to look for, in offshoot's directory and in those of others.
 const PLACES: [(&str, &str); 9] = [
     ("settings.json", "settings"),
     ("SYSTEM.md", "system prompt"),
@@ -52,12 +52,12 @@ const DIRECTORIES: [&str; 2] = [".offshoot", ".pi"];
 /// Files in the directory of the project itself, which other agents use too.
 const SHARED: [(&str, &str); 2] = [(".agents/skills", "skill"), (".mcp.json", "tool servers")];
 
-/// What is larger is not looked through, and so not trusted for good.
+/// Larger projects are not read and cannot be trusted.
 const MOST_FILES: usize = 10_000;
 const MOST_BYTES: u64 = 64 << 20;
-/// Directories inside directories; links may make circles.
+/// The maximum depth of directories; links may form circles.
 const DEEPEST: usize = 16;
-/// A file that is read as a whole is text that people wrote.
+/// The maximum size of a file that is read as text.
 const LONGEST_TEXT: usize = 1 << 20;
 
 impl Project {
@@ -74,7 +74,7 @@ impl Project {
         Ok(None)
     }
 
-    /// Looks at what a directory would load; none if it is nothing.
+    /// Returns the project in a directory, or `None` if it would load nothing.
     pub(crate) fn at(directory: &Path) -> Result<Option<Self>, CommandError> {
         let mut scan = Scan::new(directory);
         for inside in DIRECTORIES {
@@ -88,7 +88,7 @@ impl Project {
         Ok(scan.finish())
     }
 
-    /// Returns the text of one of its files and where it is; of several names the first that is there.
+    /// Returns the text and path of the first existing file of several names.
     pub(crate) fn text(&self, names: &[&str]) -> Option<(PathBuf, &str)> {
         names.iter().find_map(|name| {
             let text = self.texts.get(Path::new(name))?;
@@ -97,7 +97,7 @@ impl Project {
     }
 }
 
-/// A walk over what a project would load.
+/// A walk over the files that a project would load.
 struct Scan {
     dir: PathBuf,
     items: Vec<Item>,
@@ -121,7 +121,7 @@ impl Scan {
 
     fn look(&mut self, path: &Path, purpose: &'static str, depth: usize) -> Result<(), CommandError> {
         let full = self.dir.join(path);
-        // Links are followed: what counts is what would be loaded.
+        // Follows links, because the targets would be loaded.
         let Ok(found) = fs::metadata(&full) else { return Ok(()) };
         let failed = |error: io::Error| CommandError::system("read", &full, &error);
         self.looks += 1;
@@ -143,7 +143,7 @@ impl Scan {
         names.into_iter().try_for_each(|name| self.look(&path.join(name), purpose, depth + 1))
     }
 
-    /// Reads a file; none if all files together are too long.
+    /// Reads a file, or returns `None` if all files together are too long.
     fn read(&mut self, full: &Path) -> io::Result<Option<Vec<u8>>> {
         let mut content = Vec::new();
         let left = MOST_BYTES - self.bytes;
@@ -153,7 +153,7 @@ impl Scan {
         Ok((bytes <= left).then_some(content))
     }
 
-    /// Adds a file. Its name and the lengths stand before the bytes, so that no two projects look the same.
+    /// Adds a file. Its name and lengths precede the bytes, so that different projects have different digests.
     fn add(&mut self, path: &Path, purpose: &'static str, content: &[u8]) {
         for part in [path.as_os_str().as_encoded_bytes(), content] {
             self.digest.update((part.len() as u64).to_le_bytes());

@@ -1,13 +1,13 @@
-//! A bar that shows how far long work has come: on a terminal only, and only if it takes a while.
+//! A progress bar for long work, only on a terminal and only after a delay.
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work that ends sooner shows no bar.
+/// The delay before the bar is shown.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How far long work has come.
+/// The progress of long work.
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
@@ -22,10 +22,10 @@ impl Progress {
         Progress { started: Instant::now(), bar, what }
     }
 
-    /// Tells how many steps are done.
+    /// Sets the number of completed steps.
     pub(crate) fn set(&mut self, done: usize, total: usize) {
         if self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
-            // Draws nothing if standard error is no terminal.
+            // Draws nothing if standard error is not a terminal.
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
             self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

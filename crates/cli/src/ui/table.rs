@@ -29,27 +29,27 @@ pub(crate) type Cell = (Tone, String);
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
-    /// The width of each column, `None` if it is left out; known once rows were printed.
+    /// The width of each column, `None` if it is left out; set with the first printed rows.
     widths: Vec<Option<usize>>,
 }
 
 impl Column {
-    /// Makes a column of words.
+    /// Creates a column of words.
     pub(crate) fn words(title: &'static str) -> Self {
         Column { title, is_number: false, is_wide: false, spare: 0 }
     }
 
-    /// Makes a column of numbers.
+    /// Creates a column of numbers.
     pub(crate) fn numbers(title: &'static str) -> Self {
         Column { is_number: true, ..Column::words(title) }
     }
 
-    /// Makes a column that is cut when the terminal is narrow.
+    /// Creates a column that is cut on a narrow terminal.
     pub(crate) fn wide(title: &'static str) -> Self {
         Column { is_wide: true, ..Column::words(title) }
     }
 
-    /// Leaves the column out if it is empty or the terminal is very narrow; a higher number goes first.
+    /// Omits the column if it is empty or the terminal is very narrow; higher numbers are omitted first.
     pub(crate) fn spare(self, order: u8) -> Self {
         Column { spare: order, ..self }
     }
@@ -68,7 +68,7 @@ impl Table {
         if self.rows.len() >= PORTION { self.print(ui) } else { Ok(()) }
     }
 
-    /// Prints the rows that were not printed yet; the first time also the titles, unless all are empty.
+    /// Prints the remaining rows; the first time also the titles, unless all are empty.
     pub(crate) fn print(&mut self, ui: &mut Ui) -> Result<(), CommandError> {
         if self.widths.is_empty() {
             self.widths = self.fit(ui.columns());
@@ -93,7 +93,7 @@ impl Table {
         table.print(ui)
     }
 
-    /// Decides how wide each column is, and which are left out.
+    /// Decides the width of each column, and which are omitted.
     fn fit(&self, room: Option<usize>) -> Vec<Option<usize>> {
         let natural = |at: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|(_, text)| width(text));

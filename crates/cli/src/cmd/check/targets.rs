@@ -1,4 +1,4 @@
-//! What is to be checked: sessions by name, and everything below directories.
+//! Finds the files to check: sessions by name, and all session files below directories.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -15,14 +15,14 @@ use crate::ui::Progress;
 pub(super) struct Target {
     /// The file.
     pub(super) path: PathBuf,
-    /// It was named, not found in a directory.
+    /// True if the file was named, not found in a directory.
     pub(super) is_named: bool,
 }
 
-/// What is done with a file, or with a name that stands for none.
+/// The function that checks a file, or reports a name without a file.
 type Check<'c> = &'c mut dyn FnMut(&mut App, &str, Result<Target, CommandError>) -> Result<(), CommandError>;
 
-/// Calls `check` with every file. A name that stands for nothing does not stop the others, unless it is the only one.
+/// Calls `check` with every file. A name without a file does not stop the others, unless it is the only one.
 pub(super) fn each(
     names: &[OsString],
     batch: bool,
@@ -48,7 +48,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// The files that a name stands for, and what to call them.
+/// Returns the files of a name, each with its display name.
 fn targets_of(name: &OsStr, app: &App) -> Vec<(String, Result<Target, CommandError>)> {
     let path = Path::new(name);
     let found = match path.is_dir() {
@@ -67,7 +67,8 @@ fn targets_of(name: &OsStr, app: &App) -> Vec<(String, Result<Target, CommandErr
     }
 }
 
-/// The session files below a directory, in order. Links to directories are not followed: they may lead in circles.
+/// Returns the session files below a directory, in order. Links to directories are not followed, because they may form
+/// circles.
 fn files_below(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_path_buf()];

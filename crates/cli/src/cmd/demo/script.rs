@@ -1,4 +1,4 @@
-//! What happens in the sample session: a greeter, tried in Node, in Rust and as a web page.
+//! The sample session: a greeter, tried in Node, in Rust and as a web page.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -14,13 +14,13 @@ use crate::error::CommandError;
 /// The project of the sample session.
 pub(super) const CWD: &str = "/home/ann/greeter";
 
-/// A face, as a picture of twelve by twelve points.
+/// A picture of a face, 12 by 12 pixels.
 const PICTURE: &str = concat!(
     "iVBORw0KGgoAAAANSUhEUgAAAAwAAAAMCAMAAABhq6zVAAAABlBMVEX/7KA8KBSLGkf7AAAAJElEQVR42mNgQAOMYABlI1GMyBQahwGhDl0G",
     "Yhgjummo9uAAAAxKACWP8w9kAAAAAElFTkSuQmCC",
 );
 
-/// A clock that starts some days ago and goes on by minutes, so that the sample has a past.
+/// A clock that starts some days ago and advances by minutes, so that the sample has a history.
 #[derive(Debug)]
 pub(super) struct PastClock(AtomicI64);
 
@@ -39,7 +39,7 @@ impl Clock for PastClock {
     }
 }
 
-/// Plays the script.
+/// Writes the sample session.
 pub(super) fn write(session: &mut Session) -> Result<(), CommandError> {
     let mut play = Play { session, spent: 900 };
     play.session.append_model_change("demo", "sonnet")?;
@@ -107,7 +107,7 @@ const NODE: &str = "const name = process.argv[2] ?? 'world';\n\nconsole.log(`Hel
 const RUST: &str =
     "let name = std::env::args().nth(1).unwrap_or_else(|| \"world\".into());\nprintln!(\"Hello, {name}!\");";
 
-/// The session that is being written, and how many tokens the next answer costs.
+/// The session that is being written, and the tokens of the next answer.
 struct Play<'s> {
     session: &'s mut Session,
     spent: u64,
@@ -156,7 +156,7 @@ impl Play<'_> {
         })?)
     }
 
-    /// Starts an answer. Every one costs a little more than the one before, as the context grows.
+    /// Starts an answer. Each costs a little more than the previous one, as the context grows.
     fn start_answer(&mut self) -> AssistantBuilder {
         let (input, output) = (self.spent, 140);
         self.spent += 420;

@@ -1,6 +1,6 @@
-//! What is exported: the session itself, or a copy of one branch of it, or a copy without its secrets.
+//! The session to export: the session itself, a copy of one branch, or a redacted copy.
 //!
-//! Whatever must not be in the export is not in the copy, so no writer can let it out.
+//! Content that must not be exported is not in the copy, so no writer can leak it.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -20,14 +20,14 @@ use crate::ui::count;
 pub(super) struct Source {
     /// The session.
     pub(super) session: Session,
-    /// How much was taken out of it; none if nobody asked.
+    /// The number of redactions; `None` if none were requested.
     pub(super) redacted: Option<usize>,
-    /// The file that the session is read from, if it is a copy; deleted at the end.
+    /// The file of the session, if it is a copy; deleted on drop.
     _copy: Option<NamedTempFile>,
 }
 
 impl Source {
-    /// Makes the copies that the arguments ask for, and tells what was taken out.
+    /// Makes the requested copies and reports the redactions.
     pub(super) fn prepare(args: &Args, session: Session, app: &mut App) -> Result<Self, CommandError> {
         let mut source = Source { session, redacted: None, _copy: None };
         if let Some(reference) = &args.branch {
@@ -81,7 +81,7 @@ impl Source {
     }
 
     fn of_copy(copy: NamedTempFile, redacted: Option<usize>) -> Result<Self, CommandError> {
-        // No sidecar: nobody will open this file again.
+        // No sidecar: this file is not opened again.
         let session = Options::new().cache_bytes(512 << 10).open_read_only(copy.path())?;
         Ok(Source { session, redacted, _copy: Some(copy) })
     }
@@ -93,7 +93,7 @@ fn temporary() -> Result<NamedTempFile, CommandError> {
         .map_err(|error| CommandError::system("write into", &directory, &error))
 }
 
-/// The leaf if it is asked for, else the newest tip at or below an entry.
+/// Returns the leaf if requested, else the newest tip at or below an entry.
 fn tip(session: &Session, reference: &str) -> Result<Node, CommandError> {
     let node = session_view::resolve(session, reference)?;
     if session.leaf() == Some(node) {
@@ -102,7 +102,7 @@ fn tip(session: &Session, reference: &str) -> Result<Node, CommandError> {
     Ok(session.tree().newest_tip_below(node).unwrap_or(node))
 }
 
-/// Tells what was taken out before anything is written.
+/// Reports the redactions before anything is written.
 fn tell(report: &RedactReport, app: &mut App) -> Result<(), CommandError> {
     if report.findings.is_empty() {
         return app.ui.tell("found nothing to redact; patterns are guesses, look at the export yourself");

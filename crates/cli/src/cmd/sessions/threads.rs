@@ -1,4 +1,4 @@
-//! Forks drawn below the session they were made from.
+//! Draws forks below the session they were made from.
 //!
 //! ```text
 //! Greeter
@@ -29,7 +29,7 @@ pub(super) fn threaded(rows: Vec<Row>) -> Vec<Row> {
     }
     let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
     let mut drawn = Vec::with_capacity(rows.len());
-    // Sessions that claim to come from each other have no root; they follow the others.
+    // Sessions that name each other as parent have no root; they follow the others.
     let roots = order.iter().filter(|at| parents[**at].is_none());
     for root in roots.chain(&order) {
         // Sessions with their connector, and the lines that are drawn before their own forks.
@@ -66,7 +66,7 @@ fn parents(rows: &[Row]) -> Vec<Option<usize>> {
     rows.iter().enumerate().map(parent).collect()
 }
 
-/// Finds the latest activity of each session and all that come from it.
+/// Returns the latest activity of each session and its forks.
 fn activity(rows: &[Row], parents: &[Option<usize>]) -> Vec<Timestamp> {
     let mut latest: Vec<Timestamp> = rows.iter().map(|row| row.session.modified).collect();
     for session in 0..rows.len() {
