@@ -40,7 +40,7 @@ pub(crate) fn number(ui: &mut Ui, question: &str, most: usize) -> Result<Option<
 /// Asks for text that is not shown. Returns `None` at the end of the input.
 pub(crate) fn hidden(ui: &mut Ui, question: &str) -> Result<Option<String>, CommandError> {
     // Hides the input before the question, so that a fast answer is not shown either.
-    let quiet = Quiet::begin().map_err(|error| failed(&error))?;
+    let quiet = HiddenInput::begin().map_err(|error| failed(&error))?;
     ui.question(question)?;
     let typed = read_hidden(&mut io::stdin().lock());
     drop(quiet);
@@ -65,19 +65,19 @@ fn failed(error: &io::Error) -> CommandError {
 
 /// A terminal without echo that delivers every key at once, until it is dropped. Ctrl-C arrives as a key, so that the
 /// terminal is always restored.
-struct Quiet(Termios);
+struct HiddenInput(Termios);
 
-impl Quiet {
+impl HiddenInput {
     fn begin() -> io::Result<Self> {
         let before = tcgetattr(io::stdin())?;
         let mut quiet = before.clone();
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
         tcsetattr(io::stdin(), OptionalActions::Flush, &quiet)?;
-        Ok(Quiet(before))
+        Ok(HiddenInput(before))
     }
 }
 
-impl Drop for Quiet {
+impl Drop for HiddenInput {
     fn drop(&mut self) {
         // The terminal may be gone.
         let _gone = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);

@@ -44,7 +44,7 @@ pub(crate) struct Change {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangeJson<T> {
-    /// What was done.
+    /// The action.
     action: &'static str,
     #[serde(flatten)]
     fields: T,

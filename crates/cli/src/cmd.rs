@@ -223,7 +223,7 @@ other_commands! {
     Copy Append(append) -> [append::NewEntry, ChangeJson<append::Appended>],
     Mend Check(check) -> [check::Checked],
     Mend Repair(repair) -> [
-        ChangeJson<repair::RepairedHere<'_>>, ChangeJson<repair::RepairedCopy<'_>>, ChangeJson<repair::Undone>
+        ChangeJson<repair::RepairedHere<'_>>, ChangeJson<repair::RepairedCopy<'_>>, ChangeJson<repair::UndoneRepair>
     ],
     Mend Migrate(migrate) -> [ChangeJson<migrate::Migrated>],
     Mend Report(report) -> [Vec<report::Section>],
@@ -238,7 +238,7 @@ other_commands! {
     SetUp Logout(logout) -> [],
     SetUp Settings(settings) -> [Vec<Listed>],
     SetUp Trust(trust) -> [Vec<trust::Decision<'_>>],
-    SetUp Extension(extension) -> [Vec<extension::Found>],
+    SetUp Extension(extension) -> [Vec<extension::ListedExtension>],
     SetUp Types(types) -> [],
     SetUp Schema(schema) -> [],
     SetUp Completions(completions) -> [],

@@ -123,13 +123,13 @@ fn is_one_line(text: &str) -> bool {
 }
 
 /// The command line typed so far.
-struct Asked {
+struct TypedLine {
     app: App,
     session: Option<OsString>,
 }
 
 /// Parses the command line typed so far.
-fn asked() -> Option<Asked> {
+fn asked() -> Option<TypedLine> {
     let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
     let command = crate::Args::command().ignore_errors(true);
     let matches = command.clone().try_get_matches_from(words).ok()?;
@@ -140,7 +140,7 @@ fn asked() -> Option<Asked> {
     let places =
         Places { pi: flag(below, "pi"), session_dir: first_word(below, "session_dir").map(Into::into) };
     let app = App::new(Ui::new(Colour::Never, true), Environment::read(), places);
-    Some(Asked { app, session })
+    Some(TypedLine { app, session })
 }
 
 fn first_word(matches: &ArgMatches, id: &str) -> Option<OsString> {
@@ -151,7 +151,7 @@ fn flag(matches: &ArgMatches, id: &str) -> bool {
     matches.try_get_one::<bool>(id).ok().flatten().copied().unwrap_or(false)
 }
 
-impl Asked {
+impl TypedLine {
     /// Returns the sessions of this project, including those of pi.
     fn sessions(&self) -> Option<Vec<SessionSummary>> {
         let cwd = self.app.env.cwd().ok()?;

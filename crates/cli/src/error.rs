@@ -21,7 +21,7 @@ pub(crate) enum CommandError {
     /// Invalid arguments.
     Usage(Failure),
     /// The check found damage.
-    Found,
+    DamageFound,
     /// Some of several sessions failed; each was already reported.
     Several,
     /// The reader of the output has closed the pipe.
@@ -158,7 +158,7 @@ impl CommandError {
             CommandError::Failed(failure)
             | CommandError::Usage(failure)
             | CommandError::CancelledByHook(_, failure) => Some(failure),
-            CommandError::Found
+            CommandError::DamageFound
             | CommandError::Several
             | CommandError::BrokenPipe
             | CommandError::Interrupted
@@ -179,7 +179,7 @@ impl CommandError {
                 ExitCode::from(1)
             }
             CommandError::Usage(_) => ExitCode::from(2),
-            CommandError::Found => ExitCode::from(4),
+            CommandError::DamageFound => ExitCode::from(4),
             CommandError::Interrupted => ExitCode::from(130),
             CommandError::Signal(number) => ExitCode::from(128u8.saturating_add(*number)),
         }

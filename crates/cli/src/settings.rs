@@ -25,7 +25,7 @@ use session_view::Filter;
 use crate::database;
 use crate::error::{CommandError, Failure};
 
-use file::{Layer, Owner};
+use file::{FileOwner, Layer};
 pub(crate) use table::schema;
 
 /// The effective settings.
@@ -60,13 +60,13 @@ pub(crate) enum DefaultTrust {
 impl Settings {
     /// Reads the settings of the user; all defaults if there is no file.
     pub(crate) fn read(config: &Path) -> Result<Self, CommandError> {
-        let layer = Layer::read(config.join("settings.json"), Owner::User)?;
+        let layer = Layer::read(config.join("settings.json"), FileOwner::User)?;
         Ok(Settings { layers: layer.into_iter().collect() })
     }
 
     /// Adds the settings of a trusted project.
     pub(crate) fn with_project(mut self, path: PathBuf, text: &str) -> Result<Self, CommandError> {
-        self.layers.push(Layer::parse(path, text, Owner::Project)?);
+        self.layers.push(Layer::parse(path, text, FileOwner::Project)?);
         Ok(self)
     }
 

@@ -15,7 +15,7 @@ use crate::database::Databases;
 use crate::error::CommandError;
 use crate::project_file::{ProjectRules, read_if_present};
 use crate::settings::Settings;
-use crate::trust::{self, Project, Standing, TrustFile};
+use crate::trust::{self, Project, TrustFile, TrustState};
 
 /// The set-up of a front end.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Setup {
     /// Reads the settings of the user and of a trusted project. Reports warnings and an unused project.
     pub(crate) fn load(app: &mut App, trust: trust::Args) -> Result<Self, CommandError> {
         let (setup, left_out) = Self::read(app, trust)?;
-        let words = setup.warnings().into_iter().chain(left_out.iter().flat_map(LeftOut::words));
+        let words = setup.warnings().into_iter().chain(left_out.iter().flat_map(UnusedProject::words));
         for text in words.collect::<Vec<_>>() {
             app.ui.tell(&text)?;
         }
@@ -44,7 +44,7 @@ impl Setup {
     }
 
     /// Reads the settings of the user and of a trusted project. Returns an unused project.
-    pub(crate) fn read(app: &App, trust: trust::Args) -> Result<(Self, Option<LeftOut>), CommandError> {
+    pub(crate) fn read(app: &App, trust: trust::Args) -> Result<(Self, Option<UnusedProject>), CommandError> {
         let config = app.env.config_dir()?;
         let cwd = PathBuf::from(app.env.cwd()?);
         let mut settings = Settings::read(&config)?;
@@ -163,7 +163,7 @@ pub(crate) struct McpFile {
 
 /// A project that is not used, and the reason.
 #[derive(Debug)]
-pub(crate) enum LeftOut {
+pub(crate) enum UnusedProject {
     /// The project cannot be read.
     Unreadable(String),
     /// The user has not trusted the current files.
@@ -175,12 +175,14 @@ pub(crate) enum LeftOut {
     },
 }
 
-impl LeftOut {
+impl UnusedProject {
     /// Describes the reason and the command to decide.
     pub(crate) fn words(&self) -> Vec<String> {
         let (project, is_changed) = match self {
-            LeftOut::Unreadable(why) => return vec![format!("note: nothing of this project is used: {why}")],
-            LeftOut::Undecided { project, is_changed } => (project, *is_changed),
+            UnusedProject::Unreadable(why) => {
+                return vec![format!("note: nothing of this project is used: {why}")];
+            }
+            UnusedProject::Undecided { project, is_changed } => (project, *is_changed),
         };
         let why = if is_changed { "changed since you trusted it" } else { "is not trusted yet" };
         let first = project.items.first().map(|item| item.path.display().to_string()).unwrap_or_default();
@@ -198,7 +200,7 @@ fn trusted_project(
     trust: trust::Args,
     settings: &Settings,
     cwd: &Path,
-) -> Result<Option<Result<Project, LeftOut>>, CommandError> {
+) -> Result<Option<Result<Project, UnusedProject>>, CommandError> {
     if trust.refuses() {
         return Ok(None);
     }
@@ -207,17 +209,18 @@ fn trusted_project(
         Err(error) if trust.is_used() => return Err(error),
         Err(error) => {
             let why = error.failure().map(|failure| failure.message.clone()).unwrap_or_default();
-            return Ok(Some(Err(LeftOut::Unreadable(why))));
+            return Ok(Some(Err(UnusedProject::Unreadable(why))));
         }
     };
     let Some(project) = found else { return Ok(None) };
     let file = TrustFile::in_directory(&app.env.state_dir()?);
-    let undecided =
-        |project, is_changed| Ok(Some(Err(LeftOut::Undecided { project: Box::new(project), is_changed })));
+    let undecided = |project, is_changed| {
+        Ok(Some(Err(UnusedProject::Undecided { project: Box::new(project), is_changed })))
+    };
     match trust.standing(&project, &file, settings.default_trust())? {
-        Standing::Trusted => Ok(Some(Ok(project))),
-        Standing::Refused => Ok(None),
-        Standing::Changed => undecided(project, true),
-        Standing::Undecided => undecided(project, false),
+        TrustState::Trusted => Ok(Some(Ok(project))),
+        TrustState::Refused => Ok(None),
+        TrustState::Changed => undecided(project, true),
+        TrustState::Undecided => undecided(project, false),
     }
 }

@@ -35,7 +35,7 @@ use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::extensions;
 use crate::mcp;
-use crate::setup::{LeftOut, Setup};
+use crate::setup::{Setup, UnusedProject};
 use crate::trust;
 use crate::ui::Tone;
 
@@ -102,7 +102,7 @@ enum Mode {
 }
 
 /// The input of the user.
-enum Said {
+enum PromptInput {
     Prompt {
         text: String,
         /// True if the user typed all of it, so that it may name a command of an extension.
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         return serve::run(args, protocol, &offshoot_server::rpc::Transport::Stdio, app);
     }
     match args.said()? {
-        Said::Command(command) => {
+        PromptInput::Command(command) => {
             let setup = args.setup_again(app)?.0;
             app.use_store(&setup.settings)?;
             let mut session = args.open.open(app)?;
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
             let secrets = setup.secrets()?;
             command::run(&command, session, secrets, args.mode, app)
         }
-        Said::Prompt { text, is_typed } => say::run(args, &text, is_typed, app),
+        PromptInput::Prompt { text, is_typed } => say::run(args, &text, is_typed, app),
     }
 }
 
@@ -201,11 +201,11 @@ impl Args {
     /// Returns the input: the text of a pipe, then the words of the command line.
     ///
     /// Only the command line can name commands to run, because piped text may have any author.
-    fn said(&self) -> Result<Said, CommandError> {
+    fn said(&self) -> Result<PromptInput, CommandError> {
         let (piped, words) = (piped()?, self.prompt.join(" "));
         if let Some(command) = UserCommand::parse(&words) {
             if piped.is_empty() {
-                return Ok(Said::Command(command));
+                return Ok(PromptInput::Command(command));
             }
             let failure = Failure::new("a command takes nothing from a pipe");
             return Err(CommandError::Usage(failure.hint("`offshoot -p '!command' < /dev/null`")));
@@ -226,20 +226,20 @@ impl Args {
                         `offshoot --help` shows all commands";
             return Err(CommandError::Usage(failure.hint(hint)));
         }
-        Ok(Said::Prompt { text, is_typed })
+        Ok(PromptInput::Prompt { text, is_typed })
     }
 
     /// Reads the settings and the trusted project. Asks for trust if the user has not decided.
     pub(crate) fn setup_asking(&self, app: &mut App) -> Result<Setup, CommandError> {
         let (setup, left_out) = Setup::read(app, self.trust)?;
         let setup = match left_out {
-            Some(LeftOut::Undecided { project, is_changed }) => {
+            Some(UnusedProject::Undecided { project, is_changed }) => {
                 match crate::cmd::trust::ask_before(&project, is_changed, app)? {
                     true => Setup::read(app, self.trust)?.0,
                     false => setup,
                 }
             }
-            Some(unreadable @ LeftOut::Unreadable(_)) => {
+            Some(unreadable @ UnusedProject::Unreadable(_)) => {
                 unreadable.words().iter().try_for_each(|text| app.ui.tell(text))?;
                 setup
             }
@@ -250,7 +250,7 @@ impl Args {
     }
 
     /// Reads the settings and the project again, without messages. Returns an unused project.
-    pub(crate) fn setup_again(&self, app: &App) -> Result<(Setup, Option<LeftOut>), CommandError> {
+    pub(crate) fn setup_again(&self, app: &App) -> Result<(Setup, Option<UnusedProject>), CommandError> {
         Setup::read(app, self.trust)
     }
 

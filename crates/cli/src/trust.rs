@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 /// The state of trust in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum TrustState {
     /// The user trusts it, and nothing has changed since.
     Trusted,
     /// The user refused it.
@@ -70,17 +70,17 @@ impl Args {
         project: &Project,
         file: &TrustFile,
         usual: DefaultTrust,
-    ) -> Result<Standing, CommandError> {
+    ) -> Result<TrustState, CommandError> {
         if self.approve {
-            return Ok(Standing::Trusted);
+            return Ok(TrustState::Trusted);
         }
         if self.no_approve {
-            return Ok(Standing::Refused);
+            return Ok(TrustState::Refused);
         }
         let saved = file.standing(project)?;
         Ok(match (saved, usual) {
-            (Standing::Undecided, DefaultTrust::Always) => Standing::Trusted,
-            (Standing::Undecided, DefaultTrust::Never) => Standing::Refused,
+            (TrustState::Undecided, DefaultTrust::Always) => TrustState::Trusted,
+            (TrustState::Undecided, DefaultTrust::Never) => TrustState::Refused,
             (saved, _) => saved,
         })
     }

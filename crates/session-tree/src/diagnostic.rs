@@ -80,7 +80,7 @@ pub enum Problem {
         reason: &'static str,
     },
     /// The file contains the same line twice; the copy is ignored.
-    #[error("entry {id} stands in the file twice; the copy is ignored")]
+    #[error("entry {id} is in the file twice; the copy is ignored")]
     RepeatedLine {
         /// The id of both lines.
         id: EntryId,

@@ -308,7 +308,7 @@ pub enum Mismatch {
         expected: usize,
     },
     /// Another entry is in the place of this one, or it has another parent.
-    #[error("entry {found} stands where {expected} was")]
+    #[error("entry {found} has replaced {expected}")]
     Place {
         /// The entry of the copy.
         found: EntryId,

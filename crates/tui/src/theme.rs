@@ -42,7 +42,7 @@ roles! {
     Warning "Parts that need attention: labels, branch summaries." named(YELLOW);
     Error "Errors." named(RED);
     Border "A line between parts of the screen." fg(238, 250);
-    BorderAccent "A line that stands out: compactions, the pane with the keyboard." named(CYAN);
+    BorderAccent "A highlighted line: compactions, the pane with the keyboard focus." named(CYAN);
     Title "The title of a part of the screen." with(Modifier::BOLD, [Style::new(); 2]);
     Selection "The row of the cursor." bg(237, 254);
     Match "A hit of a query." named(BLACK).map(|style| style.bg(Color::Indexed(YELLOW)));

@@ -34,10 +34,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    let mut worst = Worst::default();
+    let mut worst = CheckSummary::default();
     targets::each(&args.sessions, args.output.batch, app, &mut |app, name, target| {
         let found =
-            target.and_then(|target| check(&target, app)).unwrap_or_else(|error| Found::failed(&error));
+            target.and_then(|target| check(&target, app)).unwrap_or_else(|error| CheckResult::failed(&error));
         worst.note(name, &found);
         match (args.quiet, args.output.json) {
             (true, _) => Ok(()),
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 
 /// The outcome of all checks.
 #[derive(Default)]
-struct Worst {
+struct CheckSummary {
     failed: bool,
     damaged: bool,
     /// The files that can be repaired by appending to them.
@@ -72,10 +72,10 @@ struct Worst {
     exposed: Vec<(String, u32)>,
 }
 
-impl Worst {
-    fn note(&mut self, name: &str, found: &Found) {
+impl CheckSummary {
+    fn note(&mut self, name: &str, found: &CheckResult) {
         match found {
-            Found::Report(report) => {
+            CheckResult::Report(report) => {
                 let mode = |(found, _): (&Diagnostic, _)| match found.problem {
                     Problem::LooseMode { mode } => Some((name.to_owned(), mode)),
                     _ => None,
@@ -89,8 +89,8 @@ impl Worst {
                     false => {}
                 }
             }
-            Found::Failed { .. } => self.failed = true,
-            Found::NotASession { .. } => {}
+            CheckResult::Failed { .. } => self.failed = true,
+            CheckResult::NotASession { .. } => {}
         }
     }
 
@@ -107,9 +107,9 @@ impl Worst {
 
     fn end(self) -> Result<(), CommandError> {
         match self {
-            Worst { failed: true, .. } => Err(CommandError::Several),
-            Worst { damaged: true, .. } => Err(CommandError::Found),
-            Worst { .. } => Ok(()),
+            CheckSummary { failed: true, .. } => Err(CommandError::Several),
+            CheckSummary { damaged: true, .. } => Err(CommandError::DamageFound),
+            CheckSummary { .. } => Ok(()),
         }
     }
 }
@@ -117,7 +117,7 @@ impl Worst {
 /// The result for one file.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum Found {
+pub(super) enum CheckResult {
     Report(Report),
     /// A file of a directory that is no session.
     #[serde(rename_all = "camelCase")]
@@ -135,23 +135,23 @@ pub(super) enum Found {
 pub(super) struct Checked {
     file: String,
     #[serde(flatten)]
-    found: Found,
+    found: CheckResult,
 }
 
-impl Found {
+impl CheckResult {
     fn failed(error: &CommandError) -> Self {
         let failure = error.failure().cloned();
-        Found::Failed { error: failure.unwrap_or_else(|| Failure::new("it could not be checked")) }
+        CheckResult::Failed { error: failure.unwrap_or_else(|| Failure::new("it could not be checked")) }
     }
 
     fn print(&self, name: &str, ui: &mut Ui) -> Result<(), CommandError> {
         match self {
-            Found::Report(report) => print_report(report, name, ui),
-            Found::NotASession { reason, .. } => {
+            CheckResult::Report(report) => print_report(report, name, ui),
+            CheckResult::NotASession { reason, .. } => {
                 let said = [(Tone::Plain, name), (Tone::Dim, ": not a session: "), (Tone::Dim, reason)];
                 ui.line(&said)
             }
-            Found::Failed { error } => {
+            CheckResult::Failed { error } => {
                 ui.error(&error.about(name), &error.hints);
                 Ok(())
             }
@@ -159,23 +159,23 @@ impl Found {
     }
 }
 
-fn check(target: &Target, app: &App) -> Result<Found, CommandError> {
+fn check(target: &Target, app: &App) -> Result<CheckResult, CommandError> {
     if is_stream(&target.path) {
-        return Ok(Found::Report(app.open(&target.path)?.check()?));
+        return Ok(CheckResult::Report(app.open(&target.path)?.check()?));
     }
     match app.options().open_read_only(&target.path) {
-        Ok(session) => Ok(Found::Report(session.check_file(&RealFs)?)),
+        Ok(session) => Ok(CheckResult::Report(session.check_file(&RealFs)?)),
         Err(Error::NotASession { path, reason }) => headless(&path, reason, target.is_named),
         Err(error) => Err(error.into()),
     }
 }
 
 /// A file that lost its header is damaged; one that never had a header is no session.
-fn headless(path: &Path, reason: &'static str, is_named: bool) -> Result<Found, CommandError> {
+fn headless(path: &Path, reason: &'static str, is_named: bool) -> Result<CheckResult, CommandError> {
     match read_headerless(Arc::new(RealFs), path) {
-        Ok(file) => Ok(Found::Report(file.report())),
+        Ok(file) => Ok(CheckResult::Report(file.report())),
         Err(_) if is_named => Err(Error::NotASession { path: path.into(), reason }.into()),
-        Err(_) => Ok(Found::NotASession { is_session: false, reason }),
+        Err(_) => Ok(CheckResult::NotASession { is_session: false, reason }),
     }
 }
 

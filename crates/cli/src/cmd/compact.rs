@@ -8,7 +8,7 @@ use crate::change::{Change, Effect};
 #[command(after_help = "\
 The messages stay in the file; only models get the summary instead.")]
 pub(crate) struct Args {
-    /// What the summary should focus on.
+    /// The subject that the summary should focus on.
     #[arg(value_name = "FOCUS")]
     focus: Vec<String>,
 }

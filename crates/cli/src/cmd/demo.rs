@@ -17,7 +17,7 @@ use crate::{interactive, talk};
 /// Write a sample session with branches and open the chat on it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where to put the session; a new directory below the system's temporary one if not given.
+    /// The directory of the session; the default is a new temporary one.
     #[arg(value_name = "DIRECTORY", value_hint = clap::ValueHint::DirPath)]
     directory: Option<PathBuf>,
 }

@@ -49,7 +49,7 @@ struct List {
 
 /// The JSON of an extension.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Found {
+pub(super) struct ListedExtension {
     name: String,
     path: String,
     /// The form of the extension API that it uses.
@@ -99,7 +99,7 @@ fn show(list: &List, app: &mut App) -> Result<(), CommandError> {
     if list.json {
         app.ui.json_list(found.iter().map(|one| {
             let (name, path) = (one.name.clone(), one.path.display().to_string());
-            Ok(Found { name, path, dialect: one.dialect, project: one.is_confined })
+            Ok(ListedExtension { name, path, dialect: one.dialect, project: one.is_confined })
         }))?;
     } else {
         let rows = found.iter().map(|one| {

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
 
 /// Reads new entries. A migrated file is followed under its name; another session is not.
 fn look(session: &mut Session, path: &Path, id: &str) -> Result<Vec<Entry>, CommandError> {
-    let lost = |what: FileLoss| Failure::new(format!("{} was {what} by somebody else", path.display()));
+    let lost = |what: FileLoss| Failure::new(format!("{} was {what} by another program", path.display()));
     // The open file would never change again.
     if !database::is_address(path)
         && path.metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Your own summary of the branch that is left.
     #[arg(long, short, value_name = "TEXT")]
     pub(super) message: Option<String>,
-    /// What the summary should focus on.
+    /// The subject that the summary should focus on.
     #[arg(long, value_name = "TEXT", conflicts_with = "message")]
     focus: Option<String>,
     /// Put the prompt into the editor, not only into the input history.

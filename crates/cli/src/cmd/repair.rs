@@ -84,7 +84,7 @@ pub(super) struct RepairedCopy<'d> {
 
 /// The JSON of an undone repair.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Undone {
+pub(super) struct UndoneRepair {
     /// The entry that records the repair.
     record: EntryId,
     /// The entries that were appended.
@@ -227,6 +227,6 @@ fn undo(args: &Args, app: &mut App) -> Result<(), CommandError> {
     let undone = if args.how.dry_run { Repaired::default() } else { session.undo_repair(record.as_str())? };
     session.sync()?;
     let change = Change::new("took back", "take back", format!("the repair {record} of {file}"));
-    let undone = Undone { record, appended: undone.appended, session: SessionState::of(&session) };
+    let undone = UndoneRepair { record, appended: undone.appended, session: SessionState::of(&session) };
     change.action("undo-repair").json(undone)?.tell(app, args.how)
 }

@@ -14,7 +14,7 @@ use crate::ui::{Column, Table, Tone};
 pub(crate) struct Args {
     /// `schema` prints the JSON schema of a settings file.
     #[arg(value_enum, value_name = "WHAT")]
-    what: Option<What>,
+    what: Option<SettingsOutput>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -24,12 +24,12 @@ pub(crate) struct Args {
 
 /// The kind of output.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum What {
+enum SettingsOutput {
     Schema,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
-    if let Some(What::Schema) = args.what {
+    if let Some(SettingsOutput::Schema) = args.what {
         return app.ui.raw(format!("{:#}\n", settings::schema()).as_bytes());
     }
     let listed = Setup::load(app, args.trust)?.settings.list();

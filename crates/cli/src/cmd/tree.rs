@@ -153,10 +153,10 @@ fn print_range(
     // On a terminal at least half of the line is left for the text.
     let levels = ui.columns().map_or(MAX_LEVELS, |columns| (columns / 6).clamp(1, MAX_LEVELS));
     for row in outline.rows_with_levels(session, range, levels)? {
-        let here = match row.is_leaf || (row.leaf_below && stands_for_leaf(session, &row)) {
-            true => Here::At,
-            false if row.leaf_below => Here::Below,
-            false => Here::Elsewhere,
+        let here = match row.is_leaf || (row.leaf_below && is_nearest_to_leaf(session, &row)) {
+            true => LeafMark::At,
+            false if row.leaf_below => LeafMark::Below,
+            false => LeafMark::Elsewhere,
         };
         print_row(&row, here, charset, ids, ui)?;
     }
@@ -179,7 +179,7 @@ fn rows<'s>(
 }
 
 /// Returns true if the leaf is below a row with only hidden bookkeeping entries or the rest of a turn in between.
-fn stands_for_leaf(session: &Session, row: &OutlineRow) -> bool {
+fn is_nearest_to_leaf(session: &Session, row: &OutlineRow) -> bool {
     let tree = session.tree();
     let says_nothing = |node| tree.is_bookkeeping(node) || tree.kind(node) == Kind::ContextEdit;
     let mut between = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
@@ -188,7 +188,7 @@ fn stands_for_leaf(session: &Session, row: &OutlineRow) -> bool {
 
 /// The position of the leaf relative to a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Here {
+enum LeafMark {
     At,
     /// Below it, in hidden entries.
     Below,
@@ -197,7 +197,7 @@ enum Here {
 
 fn print_row(
     row: &OutlineRow,
-    here: Here,
+    here: LeafMark,
     charset: Charset,
     ids: bool,
     ui: &mut Ui,
@@ -207,9 +207,9 @@ fn print_row(
         Charset::Ascii => ("* ", " x", " <-", "..."),
     };
     let here = match here {
-        Here::At => format!("{arrow} active"),
-        Here::Below => format!("{arrow} active is below"),
-        Here::Elsewhere => String::new(),
+        LeafMark::At => format!("{arrow} active"),
+        LeafMark::Below => format!("{arrow} active is below"),
+        LeafMark::Elsewhere => String::new(),
     };
     let turn = row.turn.as_ref().map_or_else(String::new, turn_figures);
     let id = if ids { format!("{:8} ", row.id.as_str()) } else { String::new() };

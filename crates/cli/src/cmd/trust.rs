@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::ask;
 use crate::error::{CommandError, Failure};
-use crate::trust::{Project, Standing, TrustFile};
+use crate::trust::{Project, TrustFile, TrustState};
 use crate::ui::{Column, Table, Tone, bytes, count};
 
 /// Show what a project would load, and decide whether to trust it.
@@ -66,7 +66,7 @@ fn list(file: &TrustFile, is_json: bool, app: &mut App) -> Result<(), CommandErr
         let standing = match Project::at(&saved.dir) {
             _ if !saved.is_trusted => (Tone::Bad, "refused"),
             Ok(None) => (Tone::Dim, "gone"),
-            Ok(Some(project)) => told(file.standing(&project)?),
+            Ok(Some(project)) => describe(file.standing(&project)?),
             Err(_) => (Tone::Notice, "changed"),
         };
         rows.push((standing, shown(&saved.dir)));
@@ -78,12 +78,12 @@ fn list(file: &TrustFile, is_json: bool, app: &mut App) -> Result<(), CommandErr
     Table::show([Column::words(""), Column::wide("")], rows, &mut app.ui)
 }
 
-fn told(standing: Standing) -> (Tone, &'static str) {
+fn describe(standing: TrustState) -> (Tone, &'static str) {
     match standing {
-        Standing::Trusted => (Tone::Good, "trusted"),
-        Standing::Refused => (Tone::Bad, "refused"),
-        Standing::Changed => (Tone::Notice, "changed"),
-        Standing::Undecided => (Tone::Notice, "undecided"),
+        TrustState::Trusted => (Tone::Good, "trusted"),
+        TrustState::Refused => (Tone::Bad, "refused"),
+        TrustState::Changed => (Tone::Notice, "changed"),
+        TrustState::Undecided => (Tone::Notice, "undecided"),
     }
 }
 
@@ -120,7 +120,7 @@ fn decide(args: &Args, file: &TrustFile, project: &Project, app: &mut App) -> Re
 
 /// Before a conversation, shows what a project would load and asks for trust. Returns true if the user agreed.
 pub(crate) fn ask_before(project: &Project, is_changed: bool, app: &mut App) -> Result<bool, CommandError> {
-    let standing = if is_changed { Standing::Changed } else { Standing::Undecided };
+    let standing = if is_changed { TrustState::Changed } else { TrustState::Undecided };
     show(project, standing, app)?;
     app.ui.flush()?;
     let answer = ask::word(&mut app.ui, "trust all of this?", &["yes", "no", "never"])?;
@@ -133,9 +133,9 @@ pub(crate) fn ask_before(project: &Project, is_changed: bool, app: &mut App) -> 
     Ok(answer == Some("yes"))
 }
 
-fn show(project: &Project, standing: Standing, app: &mut App) -> Result<(), CommandError> {
+fn show(project: &Project, standing: TrustState, app: &mut App) -> Result<(), CommandError> {
     let files = count(project.items.len(), "file");
-    let (tone, standing) = told(standing);
+    let (tone, standing) = describe(standing);
     app.ui.line(&[
         (Tone::Plain, &shown(&project.dir)),
         (Tone::Dim, &format!(" would load {files}; ")),

@@ -33,7 +33,7 @@ use crate::error::{CommandError, chain};
 use crate::exporting::{Export, Form, default_name, free, new_header};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::mcp::ToolServers;
-use crate::setup::{LeftOut, Setup};
+use crate::setup::{Setup, UnusedProject};
 use crate::slash::{self, Slash};
 use crate::talk;
 use crate::trust::{Project, TrustFile};
@@ -348,7 +348,7 @@ impl Services for ChatServices<'_> {
 
     fn read_again(&mut self) -> Result<Option<TrustQuestion>, ErrorText> {
         let (setup, left_out) = self.args.setup_again(self.app)?;
-        let Some(LeftOut::Undecided { project, is_changed }) = left_out else {
+        let Some(UnusedProject::Undecided { project, is_changed }) = left_out else {
             self.again = Some((setup, None));
             return Ok(None);
         };

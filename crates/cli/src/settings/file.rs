@@ -15,7 +15,7 @@ use crate::project_file::read_if_present;
 
 /// The owner of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum FileOwner {
     User,
     /// Such settings may be stricter than the user's own, never more permissive.
     Project,
@@ -35,12 +35,12 @@ const HINT: &str = "`offshoot settings schema` prints all settings with their ty
 
 impl Layer {
     /// Reads a file; `None` if it does not exist.
-    pub(super) fn read(path: PathBuf, owner: Owner) -> Result<Option<Self>, CommandError> {
+    pub(super) fn read(path: PathBuf, owner: FileOwner) -> Result<Option<Self>, CommandError> {
         read_if_present(&path)?.map(|text| Self::parse(path, &text, owner)).transpose()
     }
 
     /// Parses the text of a file.
-    pub(super) fn parse(path: PathBuf, text: &str, owner: Owner) -> Result<Self, CommandError> {
+    pub(super) fn parse(path: PathBuf, text: &str, owner: FileOwner) -> Result<Self, CommandError> {
         let failure = |line: usize, reason: &str| {
             Failure::new(format!("{}:{line}: {reason}", path.display())).hint(HINT)
         };
@@ -55,7 +55,7 @@ impl Layer {
             let failure = others.iter().take(5).fold(Failure::new(first), Failure::hint);
             return Err(failure.hint(HINT).into());
         }
-        for setting in SETTINGS.iter().filter(|setting| setting.only_own && owner == Owner::Project) {
+        for setting in SETTINGS.iter().filter(|setting| setting.only_own && owner == FileOwner::Project) {
             if let Some(value) = values.pointer_mut(&pointer(setting.key)) {
                 *value = Json::Null;
             }
@@ -76,7 +76,7 @@ fn pointer(key: &str) -> String {
 struct Check<'d> {
     doc: &'d Doc,
     path: &'d Path,
-    owner: Owner,
+    owner: FileOwner,
     errors: Vec<String>,
     warnings: Vec<String>,
 }
@@ -92,7 +92,7 @@ impl<'d> Check<'d> {
             let below = format!("{key}.");
             match table::find(&key) {
                 _ if key == "$schema" => {}
-                Some(setting) if setting.only_own && self.owner == Owner::Project => {
+                Some(setting) if setting.only_own && self.owner == FileOwner::Project => {
                     let place = self.place(member);
                     self.warnings.push(format!(
                         "{place}: `{key}` of a project does not count, only that of your own settings"

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 
 fn user(text: &str) -> Settings {
-    let layer = Layer::parse("/home/settings.json".into(), text, Owner::User).unwrap();
+    let layer = Layer::parse("/home/settings.json".into(), text, FileOwner::User).unwrap();
     Settings { layers: vec![layer] }
 }
 
@@ -66,7 +66,7 @@ fn a_project_can_forbid_but_not_allow_nor_send_keys_elsewhere_nor_trust_itself()
 }
 
 #[test]
-fn the_list_tells_who_says_so_and_joins_lists() {
+fn the_list_shows_the_files_and_joins_lists() {
     let settings = both(
         r#"{"model": "a/b", "permissions": {"deny": ["read(.env)"]}, "providers": {"lab": {"baseUrl": "http://x", "headers": {"k": "secret"}}}}"#,
         r#"{"model": "c/d", "permissions": {"deny": ["write"]}}"#,

@@ -8,7 +8,7 @@ fn the_definitions_are_sound() {
 }
 
 #[test]
-fn commands_are_told_from_prompts_and_paths() {
+fn commands_are_distinguished_from_prompts_and_paths() {
     assert!(matches!(parse("/switch @go"), Line::Command(_)));
     assert!(matches!(parse("/tree  "), Line::Command(_)));
     assert!(matches!(parse("/switch"), Line::Incomplete(name) if name == "switch"));

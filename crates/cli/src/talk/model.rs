@@ -46,18 +46,18 @@ impl Args {
         let providers = setup.providers()?;
         let model = match &self.model {
             Some(name) => providers.model(name)?,
-            None => restored_or_usual(session, setup, &providers, app)?,
+            None => restored_or_default(session, setup, &providers, app)?,
         };
-        let level = self.thinking.or(said_level(session)?).or(setup.settings.thinking_level());
+        let level = self.thinking.or(stored_level(session)?).or(setup.settings.thinking_level());
         Ok(Some((model, level.unwrap_or_default())))
     }
 }
 
 /// Returns the model of the session if it is configured here, else the one for new sessions.
 ///
-/// A session from elsewhere only names one of the user's models. The offline model is never restored, because nobody
+/// A session from elsewhere only names one of the user's models. The offline model is never restored, because no user
 /// chose it.
-fn restored_or_usual(
+fn restored_or_default(
     session: &Session,
     setup: &Setup,
     providers: &Providers,
@@ -83,7 +83,7 @@ fn restored_or_usual(
 }
 
 /// Returns the thinking level of the path, if it sets one.
-fn said_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> {
+fn stored_level(session: &Session) -> Result<Option<ThinkingLevel>, CommandError> {
     let path = session.branch_path(Position::Leaf);
     if !path.into_iter().any(|node| session.tree().kind(node) == Kind::ThinkingLevelChange) {
         return Ok(None);

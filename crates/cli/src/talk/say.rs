@@ -141,7 +141,7 @@ fn is_cut(message: &Message) -> bool {
     message.role() == Role::Assistant && stop.as_deref() == Some("length")
 }
 
-/// Returns true if a message of an extension is to be shown.
+/// Returns true if a message of an extension is shown.
 fn is_shown(message: &Message) -> bool {
     let display = message.value().get("display").and_then(|display| display.as_bool());
     message.role() == Role::Custom && display == Some(true)

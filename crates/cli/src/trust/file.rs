@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Project, Standing};
+use super::{Project, TrustState};
 use crate::error::CommandError;
 use crate::project_file::ProjectFile;
 
@@ -35,19 +35,19 @@ impl TrustFile {
     }
 
     /// Returns the stored decision about a project.
-    pub(crate) fn standing(&self, project: &Project) -> Result<Standing, CommandError> {
+    pub(crate) fn standing(&self, project: &Project) -> Result<TrustState, CommandError> {
         let decisions = self.0.read()?;
         let of = |dir: &Path| decisions.get(&*dir.to_string_lossy());
         if let Some(said) = of(&project.dir) {
             return Ok(match (said["trusted"].as_bool(), said["digest"].as_str()) {
-                (Some(true), Some(digest)) if digest == project.digest => Standing::Trusted,
-                (Some(true), _) => Standing::Changed,
-                _ => Standing::Refused,
+                (Some(true), Some(digest)) if digest == project.digest => TrustState::Trusted,
+                (Some(true), _) => TrustState::Changed,
+                _ => TrustState::Refused,
             });
         }
         let outer = project.dir.ancestors().skip(1).find_map(of);
         let is_refused = outer.is_some_and(|said| said["trusted"].as_bool() != Some(true));
-        Ok(if is_refused { Standing::Refused } else { Standing::Undecided })
+        Ok(if is_refused { TrustState::Refused } else { TrustState::Undecided })
     }
 
     /// Stores the user's decision about a project in its current state.

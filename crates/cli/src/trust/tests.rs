@@ -56,9 +56,9 @@ fn a_link_to_a_project_is_the_same_project() {
 fn a_yes_counts_for_these_bytes_only() {
     let place = Place::new();
     let project = place.project("repo").unwrap();
-    assert_eq!(place.trust().standing(&project).unwrap(), Standing::Undecided);
+    assert_eq!(place.trust().standing(&project).unwrap(), TrustState::Undecided);
     place.trust().remember(&project, true).unwrap();
-    assert_eq!(place.trust().standing(&project).unwrap(), Standing::Trusted);
+    assert_eq!(place.trust().standing(&project).unwrap(), TrustState::Trusted);
     for (name, text) in [
         ("repo/.offshoot/extensions/a/index.ts", "export default 2"),
         ("repo/.offshoot/extensions/b.ts", ""),
@@ -68,7 +68,7 @@ fn a_yes_counts_for_these_bytes_only() {
         place.trust().remember(&before, true).unwrap();
         place.file(name, text);
         let after = place.project("repo").unwrap();
-        assert_eq!(place.trust().standing(&after).unwrap(), Standing::Changed, "{name}");
+        assert_eq!(place.trust().standing(&after).unwrap(), TrustState::Changed, "{name}");
     }
 }
 
@@ -89,12 +89,12 @@ fn a_no_counts_for_everything_inside_and_a_yes_does_not() {
     place.file("repo/inner/.offshoot/settings.json", "{}");
     let (outer, inner) = (place.project("repo").unwrap(), place.project("repo/inner").unwrap());
     place.trust().remember(&outer, true).unwrap();
-    assert_eq!(place.trust().standing(&inner).unwrap(), Standing::Undecided);
+    assert_eq!(place.trust().standing(&inner).unwrap(), TrustState::Undecided);
     place.trust().remember(&outer, false).unwrap();
-    assert_eq!(place.trust().standing(&inner).unwrap(), Standing::Refused);
+    assert_eq!(place.trust().standing(&inner).unwrap(), TrustState::Refused);
     assert!(place.trust().forget(&outer.dir).unwrap());
     assert!(!place.trust().forget(&outer.dir).unwrap());
-    assert_eq!(place.trust().standing(&inner).unwrap(), Standing::Undecided);
+    assert_eq!(place.trust().standing(&inner).unwrap(), TrustState::Undecided);
     assert_eq!(place.trust().list().unwrap(), []);
 }
 
@@ -105,18 +105,18 @@ fn the_command_line_goes_before_the_file_and_the_file_before_what_is_usual() {
     let standing = |approve, no_approve, usual| {
         Args { approve, no_approve }.standing(&project, &place.trust(), usual).unwrap()
     };
-    assert_eq!(standing(false, false, DefaultTrust::Ask), Standing::Undecided);
-    assert_eq!(standing(false, false, DefaultTrust::Always), Standing::Trusted);
-    assert_eq!(standing(false, false, DefaultTrust::Never), Standing::Refused);
-    assert_eq!(standing(false, true, DefaultTrust::Always), Standing::Refused);
+    assert_eq!(standing(false, false, DefaultTrust::Ask), TrustState::Undecided);
+    assert_eq!(standing(false, false, DefaultTrust::Always), TrustState::Trusted);
+    assert_eq!(standing(false, false, DefaultTrust::Never), TrustState::Refused);
+    assert_eq!(standing(false, true, DefaultTrust::Always), TrustState::Refused);
     place.trust().remember(&project, false).unwrap();
-    assert_eq!(standing(false, false, DefaultTrust::Always), Standing::Refused);
-    assert_eq!(standing(true, false, DefaultTrust::Never), Standing::Trusted);
+    assert_eq!(standing(false, false, DefaultTrust::Always), TrustState::Refused);
+    assert_eq!(standing(true, false, DefaultTrust::Never), TrustState::Trusted);
     place.file("repo/.offshoot/SYSTEM.md", "other");
     let project = place.project("repo").unwrap();
     let saved = Args::default();
     place.trust().remember(&place.project("repo").unwrap(), true).unwrap();
-    assert_eq!(saved.standing(&project, &place.trust(), DefaultTrust::Never).unwrap(), Standing::Trusted);
+    assert_eq!(saved.standing(&project, &place.trust(), DefaultTrust::Never).unwrap(), TrustState::Trusted);
 }
 
 #[test]

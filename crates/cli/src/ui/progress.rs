@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The delay before the bar is shown.
-const PATIENCE: Duration = Duration::from_millis(300);
+const DELAY: Duration = Duration::from_millis(300);
 
 /// The progress of long work.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Progress {
 
     /// Sets the number of completed steps.
     pub(crate) fn set(&mut self, done: usize, total: usize) {
-        if self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
+        if self.bar.is_hidden() && self.started.elapsed() > DELAY {
             // Draws nothing if standard error is not a terminal.
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");

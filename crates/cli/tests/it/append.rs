@@ -53,7 +53,7 @@ fn drafts_become_entries_one_below_the_other() {
 }
 
 #[test]
-fn json_tells_ids_and_parents_and_then_what_was_done() {
+fn json_has_ids_and_parents_and_then_the_action() {
     let home = Home::new();
     let file = home.session(TREE);
     let input = [prompt("one"), prompt("two")].concat();
@@ -283,7 +283,7 @@ fn two_processes_at_once_lose_nothing() {
 }
 
 #[test]
-fn drafts_are_appended_even_if_nobody_reads_their_ids() {
+fn drafts_are_appended_even_if_their_ids_are_not_read() {
     let home = Home::new();
     let file = home.session(TREE);
     let mut child = home.command(&["append", &file]).spawn().unwrap();

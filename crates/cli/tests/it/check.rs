@@ -58,7 +58,7 @@ fn files_that_other_users_can_read_are_hinted_at() {
 }
 
 #[test]
-fn damage_is_told_with_its_place_and_what_a_repair_would_do() {
+fn damage_is_reported_with_its_position_and_its_fix() {
     let home = Home::new();
     let file = private(&home, "project/s.jsonl", cut());
     let before = files(&home.path(""));
@@ -130,7 +130,7 @@ fn a_directory_is_checked_with_all_that_is_below() {
 }
 
 #[test]
-fn a_file_that_is_no_session_is_told_as_such_and_does_not_hide_the_others() {
+fn a_file_that_is_no_session_is_reported_and_hides_no_other() {
     let home = Home::new();
     let list = private(&home, "project/list.jsonl", "{\"name\":\"not ours\"}\n");
     let good = private(&home, "project/good.jsonl", testkit::drawing::session_text(TREE));
@@ -174,7 +174,7 @@ fn an_old_session_is_read_as_it_is() {
 }
 
 #[test]
-fn a_name_that_stands_for_nothing_does_not_keep_the_others_from_being_checked() {
+fn an_unknown_name_does_not_stop_the_checks_of_the_others() {
     let home = Home::new();
     let file = home.session("u1 user one\na2<gone assistant two");
     let input = [b"nothing\n\xff\xfe\n".as_slice(), file.as_bytes(), b"\n"].concat();

@@ -1,4 +1,4 @@
-//! Cherry-pick, merge and pop: what they append, what they tell, and how they are taken back.
+//! Cherry-pick, merge and pop: the appended entries, the output, and undoing them.
 
 use insta::assert_snapshot;
 use testkit::model_server::{ModelServer, Reply};
@@ -55,7 +55,7 @@ fn an_answer_is_quoted_with_its_origin_and_a_prompt_copied_as_it_is() {
 }
 
 #[test]
-fn a_pick_is_taken_back_by_the_command_it_tells() {
+fn a_pick_is_undone_by_the_printed_command() {
     let home = Home::new();
     let file = home.session(TREE);
     let run = home.run(&["cherry-pick", &file, "a4"]);
@@ -127,7 +127,7 @@ fn entries_come_from_another_session_too() {
 }
 
 #[test]
-fn a_merge_tells_what_the_other_branch_did() {
+fn a_merge_summarises_the_other_branch() {
     let home = Home::new();
     let file = home.session(TREE);
     assert_snapshot!(home.run(&["merge", &file, "u3", "--dry-run"]), @r#"

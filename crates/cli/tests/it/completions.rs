@@ -15,7 +15,7 @@ const TREE: &str = "
     bbbb0005<bbbb0004 label bbbb0004 rust
 ";
 
-/// What fish is told; the last word is the one that is being typed.
+/// Returns the completions of fish; the last word is the one that is being typed.
 fn complete(home: &Home, words: &[&str]) -> String {
     let mut command = home.command(&["--", "offshoot"]);
     command.args(words).env("OFFSHOOT_COMPLETE", "fish");

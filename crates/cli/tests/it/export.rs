@@ -1,4 +1,4 @@
-//! Exports as a person asks for them: which file, which form, what is left out, what is told.
+//! Exports: file, format, omissions and messages.
 
 use std::fs;
 
@@ -69,7 +69,7 @@ fn one_branch_is_exported_without_a_word_of_the_others() {
 }
 
 #[test]
-fn secrets_are_told_and_taken_out() {
+fn secrets_are_reported_and_removed() {
     let home = Home::new();
     let session = home.session(TREE);
     let run = home.run(&["export", &session, "--redact", "--redact-pattern", "6[0] ms", "--dry-run"]);

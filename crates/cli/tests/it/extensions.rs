@@ -55,7 +55,7 @@ fn a_tool_of_an_extension_is_offered_called_and_answered() {
 }
 
 #[test]
-fn a_tool_of_an_extension_runs_only_if_somebody_allows_it() {
+fn a_tool_of_an_extension_runs_only_with_approval() {
     let call = Reply::answer().call("c1", "dice", json!({"sides": 6}));
     let (home, server) = stage(DICE, [call, Reply::answer().text("oh")]);
     assert_eq!(print(&home, &["throw"]).ok(), "oh\n");
@@ -154,7 +154,7 @@ fn input_can_be_changed_or_handled() {
 }
 
 #[test]
-fn a_broken_extension_is_told_with_its_place_and_the_program_goes_on() {
+fn a_broken_extension_is_reported_with_its_position_and_the_program_continues() {
     let (home, _server) =
         stage("export default function (pi: any) {\n  pi.on('input', () => { boom(); });\n}\n", one("ok"));
     let bad = home.file("project/bad.ts", "type A = string;\n\nconst b: = 2;\n");
@@ -178,7 +178,7 @@ fn an_extension_that_never_ends_is_stopped_and_used_no_more() {
 }
 
 #[test]
-fn the_beginning_and_the_end_are_told() {
+fn the_start_and_the_end_are_reported() {
     let text = r#"
     import * as fs from "node:fs";
     export default (pi: any) => {
@@ -211,7 +211,7 @@ fn options_of_extensions_stand_on_the_command_line() {
 }
 
 #[test]
-fn json_mode_tells_of_extensions_as_events() {
+fn json_mode_reports_extensions_as_events() {
     let (home, _server) =
         stage("export default (pi: any) => pi.on('input', () => { throw new Error('no'); });", one("ok"));
     let run = print(&home, &["hi", "--mode", "json"]);

@@ -35,7 +35,7 @@ fn prompt(text: &str) -> String {
 }
 
 #[test]
-fn from_the_start_everything_is_told_and_nothing_written() {
+fn from_the_start_prints_everything_and_writes_nothing() {
     let home = Home::new();
     let file = home.session(TREE);
     let before = files(&home.path("project"));
@@ -55,7 +55,7 @@ fn from_the_start_everything_is_told_and_nothing_written() {
 }
 
 #[test]
-fn entries_are_told_as_another_process_appends_them() {
+fn entries_are_printed_as_another_process_appends_them() {
     let home = Home::new();
     let file = home.session(TREE);
     let mut child = home.command(&["follow", &file, "--from-start"]).spawn().unwrap();
@@ -110,8 +110,8 @@ fn a_file_that_goes_away_or_becomes_another_ends_it() {
         words.push_str(&String::from_utf8(output.stderr).unwrap().replace(&file, "FILE"));
     }
     assert_snapshot!(words, @"
-    error: FILE was deleted by somebody else
-    error: FILE was replaced by somebody else
+    error: FILE was deleted by another program
+    error: FILE was replaced by another program
     ");
 }
 

@@ -119,7 +119,7 @@ fn a_fork_at_a_prompt_ends_before_it() {
 }
 
 #[test]
-fn a_fork_keeps_ids_and_sets_labels_anew() {
+fn a_fork_keeps_ids_and_sets_labels_again() {
     let home = Home::new();
     let file = home.session(TREE);
     let run = home.run(&["fork", &file]);
@@ -503,7 +503,7 @@ fn modes(dir: &Path) -> Vec<(PathBuf, u32)> {
 }
 
 #[test]
-fn what_is_made_is_private_whatever_the_mask_of_the_person() {
+fn new_files_are_private_with_any_umask() {
     for mask in ["000", "022", "077"] {
         let home = Home::new();
         home.session(TREE);

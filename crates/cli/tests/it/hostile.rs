@@ -11,7 +11,7 @@ use crate::interactive::screen::{DOWN, ESCAPE, Screen};
 use crate::support::Home;
 use crate::talk::set_up;
 
-/// What has been used to steer terminals, spoof text or hide it.
+/// Sequences that have been used to control terminals, spoof text or hide it.
 const STRINGS: [&str; 26] = [
     "\u{1b}[2J\u{1b}[H",
     "\u{1b}]52;c;ZXZpbA==\u{7}",

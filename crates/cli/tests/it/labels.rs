@@ -27,7 +27,7 @@ fn name(home: &Home, file: &str) -> Option<String> {
 }
 
 #[test]
-fn a_label_is_shown_and_its_absence_told() {
+fn a_label_is_shown_and_its_absence_reported() {
     let home = Home::new();
     let file = home.session(TREE);
     let before = files(&home.path("."));

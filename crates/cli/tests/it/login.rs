@@ -58,7 +58,7 @@ fn a_key_that_is_typed_is_not_shown() {
 }
 
 #[test]
-fn somebody_at_a_terminal_chooses_the_service_from_a_list() {
+fn a_user_at_a_terminal_chooses_the_service_from_a_list() {
     let home = Home::new();
     let seen = home.at_terminal(100, &["login"], "which service?", "999\n");
     assert!(seen.contains("  1  anthropic") && seen.contains("no service was chosen"), "{seen:?}");
@@ -94,7 +94,7 @@ fn what_is_no_key_is_refused_without_being_shown() {
 }
 
 #[test]
-fn a_variable_that_goes_before_the_file_is_told() {
+fn a_variable_that_overrides_the_file_is_reported() {
     let home = Home::new();
     let mut child = home.command(&["login", "openai"]).env("OPENAI_API_KEY", "sk-env").spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), KEY.as_bytes()).unwrap();

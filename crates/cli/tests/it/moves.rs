@@ -43,7 +43,7 @@ fn branches_are_listed_newest_first_with_what_they_did() {
 }
 
 #[test]
-fn marks_tell_what_became_of_a_branch() {
+fn marks_show_the_state_of_a_branch() {
     let home = Home::new();
     let merge = r#"{"type":"branch_summary","id":"m7","parentId":"a4","timestamp":"2025-01-01T00:00:07.000Z","fromId":"a6","summary":"Rust won","details":{"merge":{"sourceLeafId":"a6"}}}"#;
     let failed = r#"{"type":"message","id":"a9","parentId":"u8","timestamp":"2025-01-01T00:00:09.000Z","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"overloaded","timestamp":1735689609000}}"#;
@@ -204,7 +204,7 @@ fn who_is_there_already_writes_nothing() {
 }
 
 #[test]
-fn a_dry_run_of_a_move_tells_everything_and_writes_nothing() {
+fn a_dry_run_of_a_move_reports_everything_and_writes_nothing() {
     let home = Home::new();
     let file = home.session(TREE);
     let before = files(&home.path("."));
@@ -403,7 +403,7 @@ fn moving_in_an_old_session_brings_it_up_to_date_and_keeps_the_original() {
 }
 
 #[test]
-fn a_move_works_while_somebody_else_appends() {
+fn a_move_works_while_another_program_appends() {
     let home = Home::new();
     let file = home.session(TREE);
     let mut other = session_tree::Session::open(&file).unwrap();

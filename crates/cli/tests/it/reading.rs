@@ -361,7 +361,7 @@ fn reading_writes_nothing_whatever_the_version() {
         for command in ["tree", "tree --flat", "show", "path", "context", "check", "branches", "stats"] {
             for form in [format!("{command} {file}"), format!("{command} {file} --json")] {
                 let run = home.run(&form.split(' ').collect::<Vec<_>>());
-                // A check tells of damage with its exit code.
+                // A check reports damage with its exit code.
                 let code = if command == "check" && file == &torn { 4 } else { 0 };
                 assert_eq!(run.code, code, "{form:?}: {run}");
             }
@@ -466,7 +466,7 @@ fn a_session_is_found_by_path_id_beginning_name_or_as_the_latest() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_with_a_hint() {
+fn impossible_requests_are_reported_with_a_hint() {
     let home = Home::new();
     let file = home.session("aaaa1 user one\naaaa2<aaaa1 assistant two");
     let notes = home.file("project/notes.txt", "my notes\n");

@@ -112,7 +112,7 @@ fn what_comes_back_and_what_is_only_guessed_are_one_repair() {
 }
 
 #[test]
-fn a_dry_run_tells_what_would_be_done_and_writes_nothing() {
+fn a_dry_run_reports_the_change_and_writes_nothing() {
     let home = Home::new();
     let file = private(&home, "project/s.jsonl", cut());
     let before = files(&home.path(""));
@@ -231,7 +231,7 @@ fn a_file_without_a_header_is_salvaged_into_a_copy() {
 }
 
 #[test]
-fn an_old_session_is_written_anew_and_its_original_kept() {
+fn an_old_session_is_migrated_and_its_original_kept() {
     let home = Home::new();
     let v1 = include_str!("v1.jsonl");
     let file = private(&home, "project/old.jsonl", v1);

@@ -71,7 +71,7 @@ fn our_credentials_are_denied_although_the_home_directory_is_the_working_directo
 }
 
 #[test]
-fn secret_places_are_refused_where_nobody_can_be_asked() {
+fn secret_places_are_refused_without_a_user_to_ask() {
     let home = Home::new();
     home.file(".ssh/id_rsa", "the private key");
     home.file("project/.ssh/config", "a host");

@@ -1,4 +1,4 @@
-//! Settings: which count, where they come from, what is told about those that are wrong; and the document about them.
+//! Settings: the effective values, their files, errors, and the document about them.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::support::Home;
 const PROJECT: &str = "project/.offshoot/settings.json";
 
 #[test]
-fn the_list_tells_what_counts_and_which_file_says_so() {
+fn the_list_shows_the_effective_settings_and_their_files() {
     let home = Home::new();
     home.file(
         "offshoot/settings.json",
@@ -58,7 +58,7 @@ fn the_list_tells_what_counts_and_which_file_says_so() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_file_and_line() {
+fn errors_are_reported_with_file_and_line() {
     let home = Home::new();
     home.file(
         "offshoot/settings.json",

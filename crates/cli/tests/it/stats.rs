@@ -142,7 +142,7 @@ fn two_branches_are_compared_since_they_parted() {
 }
 
 #[test]
-fn files_that_both_branches_changed_are_told() {
+fn files_that_both_branches_changed_are_listed() {
     let call = |id: &str, parent: &str, tool: &str, path: &str| {
         format!(
             r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:05.000Z","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"{id}","name":"{tool}","arguments":{{"path":"{path}"}}}}]}}}}"#

@@ -1,4 +1,4 @@
-//! The program in a home of its own: cleared environment, clock and ids fixed, nothing of the machine visible.
+//! Runs the program in a private home: cleared environment, fixed clock and ids, nothing of the machine visible.
 
 use std::fmt;
 use std::fs;
@@ -17,7 +17,7 @@ pub(crate) struct Home {
     dir: tempfile::TempDir,
 }
 
-/// What a command printed, and how it ended. Its text form is meant for snapshots: paths of the home are `[home]`.
+/// The output of a command and its exit code. Its text form is for snapshots: paths of the home are `[home]`.
 pub(crate) struct Run {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,

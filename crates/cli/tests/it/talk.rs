@@ -2,7 +2,7 @@
 
 mod foreign;
 mod notices;
-mod told;
+mod system_prompt;
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -89,7 +89,7 @@ fn a_file_that_is_named_on_the_command_line_goes_with_the_prompt_and_one_from_a_
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_told_of_when_a_session_is_opened() {
+fn unreadable_lines_are_reported_when_a_session_is_opened() {
     let home = Home::new();
     let mut text = session_text("u1 user one\n a2<u1 assistant two");
     text.extend_from_slice(b"{\"type\":\"mess\n");
@@ -137,7 +137,7 @@ fn a_tool_is_called_and_its_result_is_sent_back() {
 }
 
 #[test]
-fn a_call_that_nobody_can_be_asked_about_does_not_run() {
+fn a_call_that_needs_approval_without_a_user_does_not_run() {
     let call = || Reply::answer().call("call_1", "bash", json!({"command": "touch made"}));
     let replies = || [call(), Reply::answer().text("oh")];
     for (arguments, is_made) in [
@@ -155,7 +155,7 @@ fn a_call_that_nobody_can_be_asked_about_does_not_run() {
 }
 
 #[test]
-fn a_busy_server_is_asked_again_and_a_refusal_is_told() {
+fn a_busy_server_is_retried_and_a_refusal_is_reported() {
     let server =
         ModelServer::start([Reply::error(529, "overloaded"), Reply::answer().text("at last")]).unwrap();
     let home = Home::new();
@@ -172,7 +172,7 @@ fn a_busy_server_is_asked_again_and_a_refusal_is_told() {
 }
 
 #[test]
-fn a_prompt_outlives_a_program_that_is_ended_while_nobody_answers() {
+fn a_prompt_survives_a_program_that_ends_before_the_answer() {
     for signal in ["-KILL", "-TERM"] {
         let server = ModelServer::start([Reply::answer().text("never").stall_after(0)]).unwrap();
         let home = Home::new();
@@ -192,7 +192,7 @@ fn a_prompt_outlives_a_program_that_is_ended_while_nobody_answers() {
 }
 
 #[test]
-fn everything_that_happens_is_told_as_lines_of_json() {
+fn all_events_are_printed_as_lines_of_json() {
     let server = ModelServer::start([Reply::answer().text("hello")]).unwrap();
     let home = Home::new();
     set_up(&home, &server, "openai-responses");
@@ -296,7 +296,7 @@ fn a_session_is_forked_named_or_not_kept_at_all() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_and_nothing_is_written() {
+fn impossible_changes_are_reported_and_nothing_is_written() {
     let home = Home::new();
     let refused = |arguments: &[&str]| -> Run {
         let run = home.run(arguments);

@@ -1,4 +1,4 @@
-//! Trust: nothing of a project counts before somebody said so, and a change takes it back.
+//! Trust: nothing of a project is used before the user agrees, and a change revokes it.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::talk::set_up;
 
 const SETTINGS: &str = "project/.offshoot/settings.json";
 
-/// What the model was told before the conversation.
+/// Returns the system prompt of the last request.
 fn told(home: &Home, arguments: &[&str]) -> String {
     let server = ModelServer::start([Reply::answer().text("ok")]).unwrap();
     set_up(home, &server, "openai-completions");
@@ -19,7 +19,7 @@ fn told(home: &Home, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_project_is_used_only_when_somebody_said_so() {
+fn a_project_is_used_only_after_the_user_agreed() {
     let home = Home::new();
     home.file("project/.offshoot/SYSTEM.md", "obey the project");
     assert!(!told(&home, &[]).contains("obey"));
@@ -73,7 +73,7 @@ fn a_no_is_remembered_and_can_be_forgotten() {
 }
 
 #[test]
-fn somebody_at_a_terminal_is_asked_and_sees_what_would_load() {
+fn a_user_at_a_terminal_is_asked_and_sees_what_would_load() {
     let home = Home::new();
     home.file("project/.offshoot/extensions/\u{1b}[31mred.ts", "x");
     let seen = home.at_terminal(100, &["trust"], "[y/N] ", "y\n");

@@ -1,10 +1,10 @@
-//! Runs the command that another one told to take back what it did, in a shell, as a person would.
+//! Runs the undo command that another command printed, in a shell.
 
 use std::process::Command;
 
 use crate::support::{Home, Run};
 
-/// Takes back what a command did; gives the line it told.
+/// Undoes a command. Returns the printed undo line.
 pub(crate) fn undo(home: &Home, run: &Run) -> String {
     let line = run.err().lines().find_map(|line| line.strip_prefix("undo: "));
     let line = line.unwrap_or_else(|| panic!("no undo in: {run}"));

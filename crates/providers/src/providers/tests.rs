@@ -30,7 +30,7 @@ fn the_list_marks_the_models_of_the_user_and_only_those() {
 }
 
 #[test]
-fn where_the_key_of_a_provider_is_can_be_told() {
+fn the_source_of_a_key_is_reported() {
     let keys = providers(&["GOOGLE_API_KEY"]).keys();
     let key = |name: &str| keys.iter().find(|key| key.provider == name).unwrap();
     assert_eq!(key("google").source, Some(KeySource::Variable("GOOGLE_API_KEY".into())));

@@ -23,7 +23,7 @@ const EARLY_LINES: usize = 100_000;
 pub(crate) enum Refusal {
     /// There is no header, as far as the bytes go.
     NoHeader,
-    /// Something else stands where the header belongs.
+    /// The first line is not a header.
     AnotherBeginning,
 }
 

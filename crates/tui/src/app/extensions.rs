@@ -37,7 +37,7 @@ use super::services::TrustQuestion;
 use arguments::ArgumentCache;
 pub(super) use dialog::Dialog;
 pub(super) use drawing::ExtensionItem;
-use surface::Surface;
+use surface::ExtensionRows;
 
 /// The extensions of the chat.
 pub(super) struct ExtensionUi {
@@ -52,7 +52,7 @@ pub(super) struct ExtensionUi {
     arguments: RefCell<ArgumentCache>,
     /// The warnings about commands and keys that cannot be used, as far as they were shown.
     unusable: Vec<String>,
-    surface: Surface,
+    surface: ExtensionRows,
     questions: VecDeque<AskedQuestion>,
     /// The commands that run, and what stops them.
     running: Vec<(String, Cancel)>,
@@ -85,7 +85,7 @@ impl ExtensionUi {
             shortcuts: Vec::new(),
             arguments: RefCell::default(),
             unusable: Vec::new(),
-            surface: Surface::new(is_plain),
+            surface: ExtensionRows::new(is_plain),
             questions: VecDeque::new(),
             running: Vec::new(),
             is_loading: false,
@@ -280,7 +280,7 @@ impl App<'_> {
             HostEvent::Failed(trouble) => self.fail(&trouble.to_string()),
             HostEvent::Show(extension, notice) => self.show_notice(&extension, notice),
             HostEvent::Waiting(extension, event) => {
-                let text = format!("waiting for the extension {extension} ({event}); Esc goes on without it");
+                let text = format!("waiting for the extension {extension} ({event}); Esc skips it");
                 self.tell(Tone::Warning, text);
             }
             HostEvent::Ask(asked) => {

@@ -88,7 +88,7 @@ impl App<'_> {
             None => TreeSelector::open(session, options).map(Box::new),
         });
         match opened {
-            None => self.tell(Tone::Info, "nothing was said yet, so there is no tree"),
+            None => self.tell(Tone::Info, "the session is empty, so there is no tree"),
             Some(tree) => self.views.open(View::Tree(tree, chosen)),
         }
     }

@@ -16,7 +16,7 @@ use crate::theme::{Role, Theme};
 use crate::wrap::{Margin, without_end_blanks, wrap};
 use table::Table;
 
-/// The deepest container with an indentation of its own.
+/// The maximum depth of indented containers.
 const DEEPEST: usize = 12;
 
 /// Draws Markdown as rows of at most `columns`.
@@ -91,8 +91,8 @@ struct Writer<'a> {
     inline: Vec<Span<'static>>,
     styles: Vec<Style>,
     containers: Vec<Container>,
-    /// How many of the containers are items, and how many, from the outermost on, were drawn: nobody counts them again
-    /// for each of a hundred thousand quotations.
+    /// The number of containers that are items, and of those drawn from the outermost on. Counting them again for each
+    /// of a hundred thousand quotations would be slow.
     items: usize,
     drawn: usize,
     link: Option<(String, usize)>,

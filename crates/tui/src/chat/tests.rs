@@ -10,9 +10,9 @@ use super::*;
 use crate::chat::footer::BranchPlace;
 use crate::screen;
 
-struct Known;
+struct TestSources;
 
-impl Sources for Known {
+impl Sources for TestSources {
     fn candidates(&self, kind: Completes, _: &str) -> Vec<Candidate> {
         let texts: &[&str] = match kind {
             Completes::Entries => &["@baseline", "leaf"],
@@ -61,7 +61,7 @@ fn key(chat: &mut Chat, code: KeyCode, at: u64) -> Option<Intent> {
 }
 
 fn press(chat: &mut Chat, code: KeyCode, modifiers: KeyModifiers, at: u64) -> Option<Intent> {
-    chat.update(&Event::Key(KeyEvent::new(code, modifiers)), &Known, Duration::from_millis(at))
+    chat.update(&Event::Key(KeyEvent::new(code, modifiers)), &TestSources, Duration::from_millis(at))
 }
 
 fn type_text(chat: &mut Chat, text: &str) {
@@ -195,7 +195,7 @@ fn every_state_at_every_size() {
         ("folded_paste", || {
             let mut chat = chat();
             let pasted = Event::Paste("x\n".repeat(1_000));
-            chat.update(&pasted, &Known, Duration::ZERO);
+            chat.update(&pasted, &TestSources, Duration::ZERO);
             chat
         }),
     ];

@@ -1,8 +1,8 @@
-//! The question whether a tool call may run: what it would do, the answers, and a reason for a no.
+//! The approval dialog of a tool call: the effect of the call, the answers, and a reason for a refusal.
 //!
 //! ```text
-//!   question --"No, and tell the model why"--> one line to type --Enter--> decided
-//!            <---------------- Esc -----------
+//!   question --"No" with a reason--> one line of input --Enter--> decided
+//!            <-------- Esc ---------
 //! ```
 
 use ratatui::buffer::Buffer;

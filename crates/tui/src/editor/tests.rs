@@ -83,7 +83,7 @@ fn the_height_follows_the_text_and_the_width() {
 }
 
 #[test]
-fn the_cursor_stands_behind_what_was_typed() {
+fn the_cursor_is_after_the_typed_text() {
     let mut editor = typed("hé漢");
     let area = Rect::new(2, 3, 20, 2);
     let cursor = editor.draw(Theme::plain(), "", area, &mut Buffer::empty(Rect::new(0, 0, 30, 10)));

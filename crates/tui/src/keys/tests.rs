@@ -67,7 +67,7 @@ fn a_file_binds_one_key_or_a_list_and_an_empty_list_switches_off() {
 }
 
 #[test]
-fn what_a_file_gets_wrong_is_told_and_the_rest_counts() {
+fn errors_of_a_file_are_reported_and_the_rest_is_used() {
     let text =
         r#"{"app.tree.editlabel": "f9", "app.help": "f13x", "tui.select.up": 3, "tui.select.down": "j"}"#;
     let (keymap, errors) = Keymap::with_file(Preset::Offshoot, text);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn however_little_room_there_is_the_keys_tell_the_way_out() {
+fn the_keys_to_leave_are_shown_on_any_width() {
     let keys = [
         (Action::SelectConfirm, "merge"),
         (Action::ReviewEdit, "edit"),

@@ -302,7 +302,7 @@ fn a_circle_of_parents_has_no_end_and_still_shows() {
 }
 
 #[test]
-fn empty_lists_tell_how_to_see_more() {
+fn empty_lists_explain_how_to_see_more() {
     let mut picker = SessionPicker::new(None);
     picker.set_progress(Scope::Folder, 0, 0);
     assert!(shown(&mut picker, 80, 10).contains("no sessions in this folder · Tab lists all"));

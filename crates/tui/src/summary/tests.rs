@@ -176,7 +176,7 @@ fn a_choice_can_be_remembered_but_not_a_note() {
 }
 
 #[test]
-fn a_move_without_summary_ends_there_and_can_be_stopped_while_somebody_is_asked() {
+fn a_move_without_summary_ends_there_and_can_be_cancelled_during_the_hooks() {
     let mut flow = asking();
     press(&mut flow, '1');
     assert_eq!(act(&mut flow, Action::SelectCancel), Some(Effect::Abort));

@@ -1,6 +1,6 @@
-//! Whatever a session holds, nothing of it steers the terminal: hostile strings through every part of the screen.
+//! No text of a session controls the terminal: hostile strings in every part of the screen.
 //!
-//! What is drawn goes through the real backend into bytes, and a parser of terminals reads them.
+//! The real backend turns each frame into bytes, and a terminal parser reads them.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use testkit::drawing::session_text;
 use crate::support::{THREE_WAYS, html, markdown, plain, session};
 
 #[test]
-fn the_head_tells_what_was_tried_and_where_it_ended() {
+fn the_head_shows_the_branches_and_their_ends() {
     let page = html(&session(THREE_WAYS), &plain());
     assert!(page.contains("<title>Three greeters</title>"));
     assert!(page.contains("3 branches: what was tried"));
@@ -80,7 +80,7 @@ fn sessions_without_entries_and_damaged_ones_have_pages_too() {
 }
 
 #[test]
-fn markdown_tells_the_path_and_fences_cannot_be_left() {
+fn markdown_has_the_path_and_fences_cannot_be_left() {
     let text = markdown(&session(THREE_WAYS), &plain());
     assert!(text.starts_with("# Three greeters\n"), "{text}");
     assert!(text.contains("Use Rust") && !text.contains("Use Python"), "{text}");
@@ -89,7 +89,7 @@ fn markdown_tells_the_path_and_fences_cannot_be_left() {
 }
 
 #[test]
-fn output_of_tools_stands_in_the_page_as_in_the_session_and_no_line_breaks_another() {
+fn output_of_tools_is_the_same_in_the_page_and_no_line_breaks_another() {
     let result = |id: &str, parent: &str, text: &str, end: &str| {
         format!(
             r#"! {{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-01-01T00:00:03.000Z","message":{{"role":"toolResult","toolCallId":"c","toolName":"bash","content":[{{"type":"text","text":"{text}"}}]{end}"isError":false,"timestamp":1}}}}"#

@@ -20,7 +20,7 @@ fn random(rng: &mut Rng, alphabet: &str, length: usize) -> String {
     text
 }
 
-/// A secret and a text that holds it in the place of `@`; `§` is an `@` of its own.
+/// Returns a secret and a text that contains it at `@`; `§` is a literal `@`.
 fn planted(rng: &mut Rng, kind: u64) -> (String, String) {
     let mut r = |alphabet: &str, length: usize| random(rng, alphabet, length);
     let with = |secret: String, text: &str| (secret.clone(), text.replace('@', &secret));

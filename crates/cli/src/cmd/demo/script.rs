@@ -41,7 +41,7 @@ impl Clock for PastClock {
 
 /// Writes the sample session.
 pub(super) fn write(session: &mut Session) -> Result<(), CommandError> {
-    let mut play = Play { session, spent: 900 };
+    let mut play = SampleWriter { session, spent: 900 };
     play.session.append_model_change("demo", "sonnet")?;
     play.session.append_session_info("Greeter")?;
     let start = play.prompt("Build a CLI that greets people")?;
@@ -108,12 +108,12 @@ const RUST: &str =
     "let name = std::env::args().nth(1).unwrap_or_else(|| \"world\".into());\nprintln!(\"Hello, {name}!\");";
 
 /// The session that is being written, and the tokens of the next answer.
-struct Play<'s> {
+struct SampleWriter<'s> {
     session: &'s mut Session,
     spent: u64,
 }
 
-impl Play<'_> {
+impl SampleWriter<'_> {
     fn here(&self) -> Option<EntryId> {
         self.session.leaf_id()
     }

@@ -3,7 +3,8 @@ use super::*;
 fn messages(text: &str) -> Vec<String> {
     let doc = Doc::parse(text.as_bytes().to_vec()).unwrap();
     let path = Path::new("s");
-    let mut check = Check { doc: &doc, path, owner: Owner::User, errors: Vec::new(), warnings: Vec::new() };
+    let mut check =
+        Check { doc: &doc, path, owner: FileOwner::User, errors: Vec::new(), warnings: Vec::new() };
     check.object(doc.root(), "");
     check.warnings.into_iter().chain(check.errors).collect()
 }

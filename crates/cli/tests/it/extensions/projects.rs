@@ -1,4 +1,5 @@
-//! The extensions of a project: never before somebody said so, never other code than that, never unasked in scripts.
+//! The extensions of a project: never loaded before the user agrees, never with other code, never by default in
+//! scripts.
 
 use super::*;
 

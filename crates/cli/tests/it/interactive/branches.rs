@@ -158,7 +158,7 @@ fn a_fork_goes_on_in_a_new_file_and_pop_leaves_a_note() {
     let home = Home::new();
     let server = answering(&["Alpha.", "Beta."]);
     set_up(&home, &server, "anthropic-messages");
-    // A fork needs an id of its own.
+    // A fork needs a new id.
     let mut screen = Screen::start(home.command(&[]).env_remove("OFFSHOOT_IDS"), 100, 30);
     screen.wait_for("every conversation is a tree");
     screen.ask("first", "Alpha.");

@@ -16,7 +16,7 @@ fn escape_stops_an_answer_and_what_came_so_far_is_kept() {
         talking_to(ModelServer::start([Reply::answer().text("a long story").stall_after(3)]).unwrap());
     screen.say("tell me");
     screen.wait_for("Working");
-    // What is typed meanwhile waits, and comes back with Escape.
+    // Input during a turn waits, and returns with Escape.
     screen.say("and be quick");
     screen.wait_for("next: and be quick");
     screen.send(ESCAPE);

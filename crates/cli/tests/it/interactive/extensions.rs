@@ -1,4 +1,4 @@
-//! Extensions in a conversation at a terminal: dialogs, rows, drawings, commands, keys, the tree, loading anew, trust.
+//! Extensions in the chat: dialogs, rows, drawings, commands, keys, the tree, reloading, trust.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ fn quit(mut screen: Screen) {
     assert_eq!(screen.end().0, 0);
 }
 
-/// Goes to an answer in the tree and chooses what to tell of the branch that is left.
+/// Goes to an answer in the tree and chooses a summary for the abandoned branch.
 fn walk(screen: &mut Screen, to: &str, choice: &str) {
     screen.say("/tree");
     screen.wait_for("Session Tree");
@@ -76,13 +76,13 @@ fn both_handlers_of_a_move_change_it_and_hear_of_it() {
     set_up(&home, &server, "anthropic-messages");
     let seed = include_str!("../../../../extensions/tests/fixtures/seeds/tree-methods.ts");
     home.file("project/both.ts", seed);
-    // The same, and somebody who writes down that its handlers were called.
+    // The same, with an extension that records the calls of its handlers.
     home.file("project/x.ts", WRITES_DOWN);
     let mut screen = start(&home, &["-e", "x.ts"]);
     screen.wait_for("every conversation is a tree");
     talk(&mut screen, "one", "First.");
     talk(&mut screen, "two", "Second.");
-    // No summary is wished for; the extension wants one, with words of its own.
+    // The user requests no summary; the extension supplies one.
     walk(&mut screen, "First.", "1");
     screen.wait_for("what the parser did");
     screen.wait_for("moved; /back returns");
@@ -309,7 +309,7 @@ fn messages_entries_and_components_are_drawn_by_their_extension() {
     screen.send("\x03");
     screen.wait_for("it was undefined");
     quit(screen);
-    // They are drawn again when somebody comes back.
+    // They are drawn again after the return.
     let screen = start_again(&home, 900, &["-c", "-e", "x.ts"]);
     screen.wait_for("~ roses ~");
     screen.wait_for("<< here >>");
@@ -430,7 +430,7 @@ fn a_changed_file_counts_after_a_reload() {
     screen.wait_for("reloaded 1 extension,");
     screen.say("/greet");
     screen.wait_for("good evening");
-    // What cannot be loaded is told with its place, and the rest goes on.
+    // An extension that cannot be loaded is reported with its path, and the others are loaded.
     home.file("project/x.ts", "const b: = 2;");
     screen.say("/reload");
     screen.wait_for("x.ts:1:");
@@ -488,7 +488,7 @@ fn a_new_session_has_new_extensions() {
     let (home, server) = (Home::new(), answering(&["One."]));
     set_up(&home, &server, "anthropic-messages");
     home.file("project/x.ts", text);
-    // A new session needs an id of its own.
+    // A new session needs a new id.
     let mut screen = Screen::start(home.command(&["-e", "x.ts"]).env_remove("OFFSHOOT_IDS"), 100, 30);
     screen.wait_for("began startup 1");
     talk(&mut screen, "hi", "One.");

@@ -8,7 +8,7 @@ use super::{answering, entries, said};
 use crate::support::{Home, files};
 use crate::talk::set_up;
 
-/// A person at a terminal, with a model that says what it is told to say.
+/// A user at a terminal, with a scripted model.
 struct Evening {
     home: Home,
     server: ModelServer,
@@ -74,7 +74,7 @@ impl Evening {
         entries.iter().find(|entry| entry["message"].to_string().contains(text)).unwrap()["id"].clone()
     }
 
-    /// What the model was told last.
+    /// Returns the last system prompt.
     fn asked(&self) -> String {
         self.server.requests().last().unwrap().body.to_string()
     }
@@ -310,7 +310,7 @@ fn quit_and_come_back(mut evening: Evening) {
     assert!(asked.contains("Deno it is.") && !asked.contains("Tests are written"), "{asked}");
 }
 
-/// What the footer says about the branch: its number and how many there are.
+/// Returns the branch in the footer: its number and the number of branches.
 fn place(shown: &str) -> String {
     let after = shown.lines().rev().find_map(|line| line.rsplit_once("branch ")).unwrap().1;
     format!("branch {}", after.split_whitespace().next().unwrap())

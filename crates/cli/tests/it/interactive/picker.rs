@@ -56,7 +56,7 @@ fn close(screen: &mut Screen) {
 }
 
 #[test]
-fn a_beginning_that_several_sessions_have_is_told_with_all_of_them() {
+fn an_ambiguous_prefix_is_reported_with_all_matches() {
     let home = home();
     session(&home, "project", "rustic", 5, "Another one", "Another answer.");
     let mut screen = start(&home, &[]);

@@ -42,7 +42,8 @@ fn a_tool_asks_before_it_runs_and_no_is_an_answer() {
 
 /// Lets a tool ask, types `keys` one by one from the moment on that `sign` shows, and answers no.
 ///
-/// What is typed in time must not be an answer. The machine may be too busy to type in time: one of five is enough.
+/// Keys typed before the question must not answer it. The machine may be too busy to type in time: one of five is
+/// enough.
 fn type_while_a_tool_asks(sign: &str, keys: &str, is_left: impl Fn(&str) -> bool) {
     let home = Home::new();
     let replies = (0..5).flat_map(|n| {
@@ -91,7 +92,7 @@ fn a_question_waits_for_a_pause_and_nothing_typed_is_lost() {
 }
 
 #[test]
-fn a_change_is_shown_before_it_is_approved_and_a_no_tells_the_model_why() {
+fn a_change_is_shown_before_approval_and_the_model_gets_the_reason_of_a_refusal() {
     for (columns, rows) in [(80, 24), (40, 12)] {
         let home = Home::new();
         let text: String = (1..=20).map(|n| format!("line {n}\n")).collect();

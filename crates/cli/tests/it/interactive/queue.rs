@@ -1,4 +1,4 @@
-//! What is typed while the model works: it waits, is said once, and comes back with Escape as long as it was not.
+//! Input during a turn: it waits, is sent once, and returns to the editor with Escape until then.
 
 use serde_json::json;
 use testkit::model_server::{ModelServer, Reply};

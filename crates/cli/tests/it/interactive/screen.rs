@@ -32,7 +32,7 @@ struct Seen {
     terminal: vt100::Parser,
     bytes: Vec<u8>,
     is_over: bool,
-    /// Nobody looks any more.
+    /// The screen is no longer read.
     is_closed: bool,
 }
 
@@ -45,7 +45,7 @@ impl Screen {
         builder.args(command.get_args());
         builder.env_clear();
         builder.env("TERM", "xterm-256color");
-        // A terminal that tells its colours is not asked for them.
+        // A terminal that reports its colours is not queried.
         builder.env("COLORFGBG", "15;0");
         for (name, value) in command.get_envs() {
             if let Some(value) = value {
@@ -176,7 +176,7 @@ impl Screen {
         (status.exit_code(), bytes)
     }
 
-    /// Closes the terminal as somebody closes a window, and waits for the end of the program.
+    /// Closes the terminal like a window, and waits until the program ends.
     pub(crate) fn hang_up(mut self) {
         self.seen.0.lock().unwrap().is_closed = true;
         // Who follows holds the terminal open until the next byte comes.

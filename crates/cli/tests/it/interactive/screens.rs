@@ -1,4 +1,4 @@
-//! What a person sees and types: first words, colours, keys, images, shell commands, lists.
+//! The chat at a terminal: introduction, colours, keys, images, shell commands, lists.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::Home;
 use crate::talk::set_up;
 
 #[test]
-fn a_newcomer_without_a_key_is_told_what_to_do_and_gets_an_answer() {
+fn a_new_user_without_a_key_gets_instructions_and_an_answer() {
     let home = Home::new();
     let mut screen = start(&home, &[]);
     let shown = screen.wait_for("offshoot/offline");
@@ -61,7 +61,7 @@ fn a_dragged_image_is_sent_and_comes_back_with_its_prompt() {
 }
 
 #[test]
-fn colours_suit_the_background_that_the_terminal_tells() {
+fn colours_match_the_background_that_the_terminal_reports() {
     for (colour, prompt) in [("ffff/ffff/ffff", "48;5;255"), ("0000/0000/0000", "48;5;236")] {
         let home = Home::new();
         let mut screen = Screen::start(home.command(&[]).env("COLORFGBG", ""), 100, 30);
@@ -123,7 +123,7 @@ fn settings_decide_about_keys_filters_and_questions() {
 }
 
 #[test]
-fn shell_commands_run_and_only_one_kind_is_told_to_the_model() {
+fn shell_commands_run_and_only_one_kind_is_sent_to_the_model() {
     let (_home, server, mut screen) = talking(&["I see."]);
     screen.say("!echo public$((1+1))");
     screen.wait_for("public2");
@@ -162,7 +162,7 @@ fn an_export_from_the_chat_is_whole_and_does_not_say_where_it_came_from() {
     screen.wait_for("written to");
     let text = std::fs::read_to_string(home.path("project/x.jsonl")).unwrap();
     assert!(text.contains("One.") && !text.contains("parentSession"), "{text}");
-    // No file is replaced, and what to do instead is told.
+    // No file is replaced, and the error suggests what to do.
     screen.say("/export x.jsonl");
     screen.wait_for("hint: choose another name; no file is ever replaced");
     assert_eq!(std::fs::read_to_string(home.path("project/x.jsonl")).unwrap(), text);

@@ -1,4 +1,4 @@
-//! What a session says about models, directories and prompts: restored where it is the person's own, shown otherwise.
+//! Models, directories and prompts named by a session: restored if they are the user's own, otherwise only shown.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn the_offline_model_is_not_restored_once_there_is_a_real_one() {
 }
 
 #[test]
-fn a_model_that_cannot_be_used_is_told_and_the_usual_one_answers() {
+fn an_unavailable_model_is_reported_and_the_default_one_answers() {
     for (named, reason) in [
         ("gone/m", "no model `gone/m`"),
         ("anthropic/claude-haiku-4-5", "no key for anthropic"),
@@ -76,7 +76,7 @@ fn a_model_that_cannot_be_used_is_told_and_the_usual_one_answers() {
 }
 
 #[test]
-fn what_a_file_from_elsewhere_says_is_shown_and_not_obeyed() {
+fn data_of_a_foreign_session_is_shown_and_not_used() {
     let home = Home::new();
     let server = server(3);
     set_up(&home, &server, "openai-completions");

@@ -17,7 +17,7 @@ impl App<'_> {
         let name = self.agent.read(|session| session.name().unwrap_or_default().to_owned());
         match self.agent.read(session_view::branch_table) {
             Ok(rows) if rows.is_empty() => {
-                self.tell(Tone::Info, "nothing was said yet, so there are no branches");
+                self.tell(Tone::Info, "the session is empty, so there are no branches");
             }
             Ok(rows) => self.views.open(View::Branches(Box::new(BranchList::new(name, rows)))),
             Err(error) => self.fail_with(error),

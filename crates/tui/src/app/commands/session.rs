@@ -19,7 +19,7 @@ impl App<'_> {
         }
         match self.agent.read(PromptList::open) {
             Some(list) => self.views.open(View::Prompts(Box::new(list), chosen)),
-            None => self.tell(Tone::Info, "nothing was said yet, so there is nothing to fork"),
+            None => self.tell(Tone::Info, "the session is empty, so there is nothing to fork"),
         }
     }
 

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 /// The statuses, widgets and footer of extensions.
 #[derive(Debug, Default)]
-pub(super) struct Surface {
+pub(super) struct ExtensionRows {
     statuses: BTreeMap<String, String>,
     parts: Vec<Part>,
     /// True without colours.
@@ -37,15 +37,15 @@ enum Name {
     Header,
 }
 
-impl Surface {
+impl ExtensionRows {
     /// Makes an empty surface.
     pub(super) fn new(is_plain: bool) -> Self {
-        Surface { is_plain, ..Surface::default() }
+        ExtensionRows { is_plain, ..ExtensionRows::default() }
     }
 
     /// Removes everything: its extensions are gone.
     pub(super) fn clear(&mut self) {
-        *self = Surface::new(self.is_plain);
+        *self = ExtensionRows::new(self.is_plain);
     }
 
     /// Takes what an extension shows.

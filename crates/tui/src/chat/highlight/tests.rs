@@ -10,7 +10,7 @@ fn parts(language: &str, code: &str) -> Vec<Vec<(String, Role)>> {
 }
 
 #[test]
-fn keywords_texts_numbers_and_comments_are_told_apart() {
+fn keywords_texts_numbers_and_comments_are_distinguished() {
     let read = parts("rust", "let x = \"a\"; // note\nlet y = 12;\n");
     let has = |line: usize, text: &str, token| read[line].contains(&(text.to_owned(), token));
     assert!(has(0, "let", Role::Accent), "{read:?}");

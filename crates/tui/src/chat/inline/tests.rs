@@ -135,7 +135,7 @@ fn a_background_reaches_the_edge() {
 }
 
 #[test]
-fn whatever_stands_in_a_cell_no_control_character_is_written() {
+fn no_control_character_of_a_cell_is_written() {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
     buffer[(0, 0)].set_symbol("\x1b[2J");
     assert_eq!(buffer_row(&buffer, 0).bytes, "[2J");

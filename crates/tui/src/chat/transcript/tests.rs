@@ -37,7 +37,7 @@ fn what_is_done_is_handed_out_once_and_in_order() {
 }
 
 #[test]
-fn what_somebody_draws_later_outlives_the_turn() {
+fn rows_drawn_later_outlive_the_turn() {
     let mut transcript = transcript();
     let drawn = transcript.begin(Item::Tool(ToolItem { name: "dice".into(), ..ToolItem::default() }));
     transcript.hold(drawn);

@@ -6,7 +6,7 @@ fn status(key: &str, text: Option<&str>) -> Notice {
     Notice::Status { key: key.to_owned(), text: text.map(str::to_owned) }
 }
 
-fn take(surface: &mut Surface, notice: Notice) {
+fn take(surface: &mut ExtensionRows, notice: Notice) {
     surface.take(notice, |_| unreachable!("no component is shown"));
 }
 
@@ -16,7 +16,7 @@ fn text(line: &Line<'_>) -> String {
 
 #[test]
 fn statuses_stand_in_one_line_in_the_order_of_their_keys() {
-    let mut surface = Surface::new(false);
+    let mut surface = ExtensionRows::new(false);
     take(&mut surface, status("b", Some("two\nlines \x1b[31mred\x1b[2J")));
     take(&mut surface, status("a", Some("first")));
     assert_eq!(surface.extras().status.map(|line| text(&line)).unwrap(), "first  two lines red");
@@ -27,7 +27,7 @@ fn statuses_stand_in_one_line_in_the_order_of_their_keys() {
 
 #[test]
 fn a_widget_has_one_place() {
-    let mut surface = Surface::new(true);
+    let mut surface = ExtensionRows::new(true);
     let widget = |below| Notice::Widget {
         key: "k".to_owned(),
         lines: Some(vec!["row".to_owned()]),

@@ -1,4 +1,4 @@
-//! What a model is told before the conversation: our words, the person's, the project's; the same bytes every time.
+//! The system prompt: the default text, the user's, the project's; the same bytes every time.
 
 use serde_json::Value;
 use testkit::model_server::{ModelServer, Reply};
