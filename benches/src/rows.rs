@@ -11,6 +11,7 @@ mod list;
 mod open;
 mod outline;
 mod page;
+mod postgres;
 pub(crate) mod program;
 mod reopen;
 pub(crate) mod selector;
@@ -47,7 +48,7 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the table.
-pub(crate) const ROWS: [Row; 18] = [
+pub(crate) const ROWS: [Row; 24] = [
     Row { name: "open-100k", measure: open::hundred_thousand },
     Row { name: "open-1m", measure: open::million },
     Row { name: "reopen", measure: reopen::measure },
@@ -66,6 +67,12 @@ pub(crate) const ROWS: [Row; 18] = [
     Row { name: "talk", measure: talk::measure },
     Row { name: "extensions", measure: extensions::measure },
     Row { name: "growth", measure: growth::measure },
+    Row { name: "postgres-append", measure: postgres::append },
+    Row { name: "postgres-writers", measure: postgres::writers },
+    Row { name: "postgres-open", measure: postgres::open },
+    Row { name: "postgres-context", measure: postgres::context },
+    Row { name: "postgres-list", measure: postgres::list },
+    Row { name: "postgres-follow", measure: postgres::follow },
 ];
 
 const NEEDS_PEER: &str = "needs --peer";

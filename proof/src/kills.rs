@@ -55,7 +55,7 @@ pub fn run(plan: &Plan) -> Outcome {
 }
 
 /// The program that was built together with this one.
-fn program() -> Result<PathBuf, String> {
+pub(crate) fn program() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut folders = own.ancestors().skip(1).take(2);
     let found = folders.find_map(|folder| Some(folder.join("offshoot")).filter(|path| path.is_file()));

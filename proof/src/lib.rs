@@ -23,5 +23,6 @@ pub mod kills;
 pub mod model;
 pub mod part;
 pub mod planted;
+pub mod postgres;
 pub mod power;
 pub mod suites;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::{crash, differential, disk_bugs, fuzz, growth, kills, model, planted, power, suites};
+use crate::{crash, differential, disk_bugs, fuzz, growth, kills, model, planted, postgres, power, suites};
 
 /// The amount of work.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +65,7 @@ pub const PARTS: &[Part] = &[
     part("crash", true, crash::states),
     part("faults", true, crash::faults),
     part("kills", true, kills::run),
+    part("postgres", true, postgres::run),
     part("power", false, power::run),
     part("lying-disk", true, crash::lying_disk),
     part("disk-bugs", true, disk_bugs::run),

@@ -85,7 +85,7 @@ fn per_event(runtime: &tokio::runtime::Runtime, hooks: &Hooks, event: &str) -> R
             for _ in 0..EVENTS {
                 // As in the agent: without a listener no payload is made.
                 if hooks.wants(event) {
-                    hooks.tell(event, &payload, &cancel).await;
+                    hooks.notify(event, &payload, &cancel).await;
                 }
             }
         });

@@ -23,6 +23,10 @@ pub struct PostgresServer {
     /// A shell that ends the server and removes its directory when its input ends: also after the death of this process.
     keeper: Option<Child>,
     databases: AtomicU32,
+    /// The port of a server that offers TLS.
+    port: Option<u16>,
+    /// True if the server waits for the disk.
+    is_durable: bool,
 }
 
 impl fmt::Debug for PostgresServer {
@@ -38,6 +42,29 @@ impl PostgresServer {
     ///
     /// Panics if PostgreSQL is not installed or does not start.
     pub fn start() -> Self {
+        Self::start_on(None, false)
+    }
+
+    /// Starts a server whose commits wait for the disk, for measurements.
+    ///
+    /// # Panics
+    ///
+    /// Panics if PostgreSQL is not installed or does not start.
+    pub fn start_durable() -> Self {
+        Self::start_on(None, true)
+    }
+
+    /// Starts a server that also listens on `localhost` and offers TLS, with a certificate that a private authority signed.
+    ///
+    /// # Panics
+    ///
+    /// Panics if PostgreSQL or `openssl` is not installed, or the server does not start.
+    pub fn start_with_tls() -> Self {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        Self::start_on(Some(free.expect("a free port").port()), false)
+    }
+
+    fn start_on(port: Option<u16>, is_durable: bool) -> Self {
         // The path of a socket has a maximum length, so the directory is made in a short place.
         let directory =
             tempfile::Builder::new().prefix("pg").tempdir_in("/tmp").expect("a temporary directory");
@@ -48,6 +75,8 @@ impl PostgresServer {
             programs: programs().expect("PostgreSQL is installed"),
             keeper: None,
             databases: AtomicU32::new(0),
+            port,
+            is_durable,
         };
         let data = server.data();
         let initdb = server.program("initdb");
@@ -56,8 +85,38 @@ impl PostgresServer {
         ));
         let made = Command::new("sh").args(["-c", &made]).output().expect("a shell");
         assert!(made.status.success(), "initdb failed: {}", String::from_utf8_lossy(&made.stderr));
+        if port.is_some() {
+            let make = unprivileged(&format!(
+                "cd {data} && openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -subj /CN=authority \
+                 -days 2 && openssl req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost \
+                 && echo subjectAltName=DNS:localhost > names && openssl x509 -req -in server.csr -CA ca.crt \
+                 -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.crt && chmod 600 server.key \
+                 && cp ca.crt .."
+            ));
+            let made = Command::new("sh").args(["-c", &make]).output().expect("a shell");
+            assert!(made.status.success(), "openssl failed: {}", String::from_utf8_lossy(&made.stderr));
+        }
         server.resume();
         server
+    }
+
+    /// Returns the address of a database over TCP, for a server that offers TLS. `host` is `localhost` or `127.0.0.1`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the server offers no TLS.
+    pub fn tls_address(&self, host: &str, database: &str) -> String {
+        format!("postgres://postgres@{host}:{}/{database}", self.port.expect("a server with TLS"))
+    }
+
+    /// Returns the file with the certificate of the authority.
+    pub fn authority(&self) -> PathBuf {
+        self.directory.path().join("ca.crt")
+    }
+
+    /// Returns the socket of the server.
+    pub fn socket(&self) -> PathBuf {
+        self.directory.path().join(format!(".s.PGSQL.{}", self.port.unwrap_or(5432)))
     }
 
     fn data(&self) -> String {
@@ -72,8 +131,13 @@ impl PostgresServer {
     pub fn resume(&mut self) {
         let (postgres, data, socket) =
             (self.program("postgres"), self.data(), self.directory.path().display().to_string());
+        let network = match self.port {
+            Some(port) => format!("-h 127.0.0.1 -c ssl=on -c port={port}"),
+            None => "-h ''".to_owned(),
+        };
+        let sync = if self.is_durable { "on" } else { "off" };
         let server = format!(
-            "{postgres} -D {data} -k {socket} -h '' -c max_connections=200 -c fsync=off >>{socket}/log 2>&1 & \
+            "{postgres} -D {data} -k {socket} {network} -c max_connections=200 -c fsync={sync} >>{socket}/log 2>&1 & \
              server=$!; read -r _; kill -INT $server 2>/dev/null; wait"
         );
         let killed = self.killed();
@@ -118,7 +182,8 @@ impl PostgresServer {
 
     /// Returns the address of a database for a login role.
     pub fn address(&self, role: &str, database: &str) -> String {
-        format!("postgres:///{database}?host={}&user={role}", self.directory.path().display())
+        let port = self.port.map(|port| format!("&port={port}")).unwrap_or_default();
+        format!("postgres:///{database}?host={}&user={role}{port}", self.directory.path().display())
     }
 
     /// Runs SQL statements as a superuser.
@@ -153,6 +218,7 @@ impl PostgresServer {
             ])
             .arg("-h")
             .arg(self.directory.path())
+            .args(self.port.iter().flat_map(|port| ["-p".to_owned(), port.to_string()]))
             .output()
             .map_err(|error| error.to_string())?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();

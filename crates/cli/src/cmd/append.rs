@@ -15,7 +15,7 @@ use session_tree::{
 };
 
 use crate::app::{App, file_of};
-use crate::change::{Change, Changing, quoted};
+use crate::change::{Change, Changing};
 use crate::database;
 use crate::error::{CommandError, Failure};
 use crate::ui::count;
@@ -253,7 +253,7 @@ impl Appending {
         let change =
             Change::new("appended", "append", what).json(Appended { file, leaf_id, entries: self.taken })?;
         let change = match (self.is_new, self.taken) {
-            (true, _) => change.undo(format!("rm {}", quoted(&self.file))),
+            (true, _) => change.undo(database::remove_command(&self.file)),
             (false, 0) => change,
             (false, _) => change.undo_by_moving(&file_of(&self.session), self.old_leaf.as_ref()),
         };
@@ -318,8 +318,11 @@ fn create(options: Options, path: &Path, cwd: String, dry_run: bool) -> Result<S
     Ok(session)
 }
 
-/// Returns an absolute path, for messages.
+/// Returns a path that does not depend on the working directory. An address stays as it is.
 fn absolute(path: &Path) -> PathBuf {
+    if database::is_address(path) {
+        return path.to_path_buf();
+    }
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 

@@ -118,6 +118,17 @@ fn a_database_is_the_default_of_the_environment_or_a_setting() {
     assert_eq!(messages(&home, &store, "-"), ["first", "One.", "second", "Two."]);
     assert!(run_with(&home, &store, &["sessions", "second"]).0.contains("first"), "the text is searched");
 
+    // `append --create` makes a session under its address.
+    let named = database.replacen('?', "/named?", 1);
+    for text in ["one", "two"] {
+        let draft =
+            format!("{{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}");
+        let appended = home.run_with_input(&["append", "--create", &named], draft.as_bytes());
+        assert_eq!(appended.code, 0, "{}", String::from_utf8_lossy(&appended.stderr));
+    }
+    assert_eq!(messages(&home, &[], &named), ["one", "two"]);
+    run_with(&home, &[], &["db", "delete", &named]);
+
     // A fork goes to the database and shares lines, also without a default.
     let address = database.replacen('?', "/session-501?", 1);
     let lines = |table: &str| {
