@@ -69,7 +69,7 @@ fn a_session_continues_while_the_server_is_away_and_catches_up() {
     assert_eq!((all.tree().len(), all.diagnostics().len()), (7, 0));
     assert_eq!(texts(&all), ["one", "two", "three", "four", "five", "six"]);
 
-    // A program that dies leaves its lines in the file; whoever uses the database next brings them there.
+    // A program that dies leaves its lines in the file; the next program that uses the database copies them there.
     server.kill();
     session.append(Message::user("seven")).unwrap();
     session.append(Message::user("eight")).unwrap();

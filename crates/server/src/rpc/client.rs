@@ -11,7 +11,7 @@ use super::server::Protocol;
 use crate::failure::Failure;
 use crate::outbox::Outbox;
 
-/// The data of an answer as JSON; empty if there is none.
+/// The data of an answer as JSON; empty without data.
 pub(crate) type Reply = Result<String, Failure>;
 
 /// A client.
@@ -28,7 +28,7 @@ pub(crate) struct Client {
     pub(crate) approves: Cell<bool>,
     /// The requests that are not answered yet.
     pub(crate) requests: Cell<usize>,
-    /// Tells that the client is to be disconnected.
+    /// Signals that the client must be disconnected.
     pub(crate) dropped: Notify,
 }
 

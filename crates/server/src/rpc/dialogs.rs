@@ -24,7 +24,7 @@ const YES: &str = "Yes";
 const ALWAYS: &str = "Always";
 const NO: &str = "No";
 
-/// What extensions show, ask and report.
+/// The output, questions and reports of extensions.
 #[derive(Debug)]
 pub struct HostEvents(mpsc::UnboundedReceiver<HostEvent>);
 

@@ -28,7 +28,7 @@ pub(crate) struct EventLog {
     events: VecDeque<LoggedEvent>,
     bytes: usize,
     last_seq: u64,
-    /// True as soon as somebody may come back for events.
+    /// True once a client may reconnect and request events.
     pub(crate) is_kept: bool,
 }
 
@@ -58,7 +58,7 @@ impl EventLog {
         self.last_seq
     }
 
-    /// Returns the events after a number; none if some of them are not stored any more.
+    /// Returns the events after a number; `None` if some of them are no longer stored.
     pub(crate) fn since(&self, seq: u64) -> Option<Vec<LoggedEvent>> {
         let oldest = self.events.front().map_or(self.last_seq + 1, |event| event.seq);
         if seq > self.last_seq || seq + 1 < oldest {

@@ -18,7 +18,7 @@ const COMPACTING: &str =
 const WORKING: &str = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the \
                        message.";
 
-/// A prompt whose turn has not begun.
+/// A prompt that waits for its turn.
 pub(crate) struct StartingPrompt {
     number: u64,
     client: Rc<Client>,
@@ -97,7 +97,7 @@ impl Server {
         }
     }
 
-    /// Answers the prompt whose turn begins.
+    /// Answers the prompt of the turn that begins.
     pub(crate) async fn answer_started(&self) {
         let starting = self.starting.borrow_mut().pop_front();
         if let Some(StartingPrompt { client, id, .. }) = starting {
@@ -152,7 +152,7 @@ impl Server {
     }
 }
 
-/// What became of a text that may name a command of an extension.
+/// The result of a text that may name a command of an extension.
 enum ExtensionRun {
     /// The command ran.
     Handled,

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a client that closed its input may take to read the last answers.
 const LAST_READ: Duration = Duration::from_secs(30);
 
-/// Where clients are.
+/// The transport between server and clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
     /// One client on standard input and output.
@@ -179,7 +179,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Makes a socket that only its owner can use. A socket that nobody listens to is replaced.
+    /// Creates a socket that only its owner can use. A socket without a listener is replaced.
     fn bind(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
         let is_socket = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket());
@@ -190,7 +190,7 @@ impl Listener {
             }
             std::fs::remove_file(path)?;
         }
-        // The socket is made with its final mode: nobody can connect in between.
+        // The socket is created with its final mode, so that no other user can connect in between.
         let listener = UnixListener::bind(path)?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
         Ok(Listener { listener, path: path.to_owned() })

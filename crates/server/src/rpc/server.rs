@@ -47,7 +47,7 @@ pub struct Server {
     pub(crate) log: RefCell<EventLog>,
     pub(crate) translator: RefCell<Translator>,
     pub(crate) dialogs: Dialogs,
-    /// The prompts whose turn has not begun.
+    /// The prompts that wait for their turn.
     pub(crate) starting: RefCell<VecDeque<StartingPrompt>>,
     /// The shell commands that run: their ids and what stops them.
     pub(crate) commands: RefCell<Vec<(Option<Json>, Cancel)>>,
