@@ -94,12 +94,12 @@ fn a_command_runs_by_its_name_and_may_give_a_prompt() {
     let text = r#"
     export const dialect = "hooks";
     export default (pi: any) => {
-      pi.registerCommand("note", { handler: async (ctx: any) => { pi.appendEntry("note", { text: ctx.args }); } });
+      pi.registerCommand("remember", { handler: async (ctx: any) => { pi.appendEntry("note", { text: ctx.args }); } });
       pi.registerCommand("ask", { handler: async (ctx: any) => `tell me about ${ctx.args}` });
       pi.registerCommand("fail", { handler: async () => { throw new Error("so it is"); } });
     };"#;
     let (home, server) = stage(text, one("a tree"));
-    assert_eq!(print(&home, &["/note", "buy", "milk", "--no-session"]).ok(), "");
+    assert_eq!(print(&home, &["/remember", "buy", "milk", "--no-session"]).ok(), "");
     assert_eq!(server.requests().len(), 0, "no model is asked");
     assert_eq!(print(&home, &["/ask birches"]).ok(), "a tree\n");
     assert_eq!(said(&home)[0], "user: tell me about birches");
