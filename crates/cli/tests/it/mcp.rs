@@ -315,3 +315,26 @@ fn the_chat_neither_waits_for_a_server_that_hangs_nor_leaves_it_behind() {
     let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     assert!(stat.is_empty() || stat.contains(") Z"), "the server outlived the chat: {stat}");
 }
+
+#[test]
+fn an_agent_over_rpc_gets_the_tools_of_servers_when_they_have_answered() {
+    let home = home();
+    let server = ModelServer::start((0..50).map(|_| Reply::answer().text("ok"))).unwrap();
+    set_up(&home, &server, "anthropic-messages");
+    configure(&home, &json!({"own": own_server(&home)}));
+    let mut child = home.command(&["--mode", "rpc", "--no-session"]).spawn().unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let mut lines = output.lines();
+    for turn in 0..50 {
+        writeln!(input, "{}", json!({"type": "prompt", "message": "hi"})).unwrap();
+        let is_end = |line: &str| line.contains("\"agent_settled\"");
+        lines.by_ref().find(|line| is_end(line.as_ref().unwrap())).unwrap().unwrap();
+        if tools(&server, turn).contains(&"mcp__own__search".to_owned()) {
+            break;
+        }
+        assert!(turn < 49, "the tools did not come");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

@@ -79,7 +79,7 @@ impl Connection {
         match &config.transport {
             Transport::Stdio { .. } => Self::start(config, options, client, observed).await,
             Transport::Http { url, headers } => {
-                let transport = http_transport(url, headers).map_err(Failure::wrong)?;
+                let transport = http_transport(url, headers, &observed).map_err(Failure::wrong)?;
                 let serving =
                     timeout(options.start_limit, client.serve_with_lifecycle(transport, lifecycle()));
                 match serving.await {
@@ -107,7 +107,7 @@ impl Connection {
             Err(_) => Failure::late(options.start_limit),
         };
         process.end().await;
-        Err(failure.explained(&process, &observed))
+        Err(failure.explained(Some(&process), &observed))
     }
 
     /// Returns the side that takes requests.
@@ -128,10 +128,7 @@ impl Connection {
             Ok(Err(error)) => Failure::again(service_words(&error), "the server does not list its tools"),
             Err(_) => Failure::late(limit),
         };
-        Err(match &self.process {
-            Some(process) => failure.explained(process, &self.observed),
-            None => failure,
-        })
+        Err(failure.explained(self.process.as_ref(), &self.observed))
     }
 
     /// Waits until the server is gone.
@@ -145,13 +142,10 @@ impl Connection {
     pub(super) async fn close(mut self) -> Failure {
         self.running.close_with_timeout(END_STEP).await.ok();
         let failure = Failure::again("the connection ended", "`/reload` starts it again");
-        match &mut self.process {
-            None => failure,
-            Some(process) => {
-                process.end().await;
-                failure.explained(process, &self.observed)
-            }
+        if let Some(process) = &mut self.process {
+            process.end().await;
         }
+        failure.explained(self.process.as_ref(), &self.observed)
     }
 
     /// Returns a remark about output that is not JSON, for a call that got no answer.
@@ -293,6 +287,7 @@ async fn collect(mut stderr: ChildStderr, errors: Arc<Mutex<Vec<u8>>>) {
 fn http_transport(
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
+    observed: &Arc<Mutex<Observed>>,
 ) -> Result<StreamableHttpClientTransport<HttpClient>, String> {
     // A second call finds the provider that the first has installed.
     rustls::crypto::ring::default_provider().install_default().ok();
@@ -315,7 +310,7 @@ fn http_transport(
         .build()
         .map_err(|error| error.to_string())?;
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
-    Ok(StreamableHttpClientTransport::with_client(HttpClient(client), config))
+    Ok(StreamableHttpClientTransport::with_client(HttpClient { client, observed: observed.clone() }, config))
 }
 
 impl Failure {
@@ -358,8 +353,8 @@ impl Failure {
         Self::again(init_words(error), "check the address, and that the server runs")
     }
 
-    /// Adds what the process itself shows about the cause.
-    fn explained(mut self, process: &Process, observed: &Mutex<Observed>) -> Self {
+    /// Adds what the messages and the process of the server show about the cause.
+    fn explained(mut self, process: Option<&Process>, observed: &Mutex<Observed>) -> Self {
         let observed = lock(observed).clone();
         let reason = &mut self.problem.reason;
         if let Some(excess) = observed.excess {
@@ -369,7 +364,7 @@ impl Failure {
         if let Some(line) = observed.not_json {
             reason.push_str(&format!("; it prints text that is not JSON on its standard output: `{line}`"));
         }
-        if let Some(line) = process.last_words() {
+        if let Some(line) = process.and_then(Process::last_words) {
             reason.push_str(&format!("; its last words: `{line}`"));
         }
         self
@@ -409,6 +404,7 @@ fn init_words(error: &ClientInitializeError) -> String {
 pub(super) fn service_words(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => error.message.chars().take(2000).collect(),
+        ServiceError::TransportSend(error) => chain(error.error.as_ref()),
         ServiceError::TransportClosed => "the server ended".to_owned(),
         ServiceError::Timeout { timeout } => format!("no answer within {} seconds", timeout.as_secs()),
         other => chain(other),

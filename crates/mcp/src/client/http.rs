@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -16,14 +16,19 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::limits::MAX_MESSAGE;
+use super::limits::{MAX_MESSAGE, Observed};
+use super::lock;
 
 type Error = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// The client of one server.
 #[derive(Clone)]
-pub(super) struct HttpClient(pub(super) Client);
+pub(super) struct HttpClient {
+    pub(super) client: Client,
+    /// Receives the limit that an answer exceeds.
+    pub(super) observed: Arc<Mutex<Observed>>,
+}
 
 impl StreamableHttpClient for HttpClient {
     type Error = reqwest::Error;
@@ -36,7 +41,7 @@ impl StreamableHttpClient for HttpClient {
         _: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        let request = self.0.post(&*uri).header(ACCEPT, "application/json, text/event-stream");
+        let request = self.client.post(&*uri).header(ACCEPT, "application/json, text/event-stream");
         let response = with_headers(request, session_id.as_deref(), headers).json(&message).send().await?;
         let session = header(&response, HEADER_SESSION_ID).map(str::to_owned);
         match (response.status(), header(&response, CONTENT_TYPE.as_str()).unwrap_or_default()) {
@@ -47,10 +52,10 @@ impl StreamableHttpClient for HttpClient {
                 Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)))
             }
             (status, kind) if status.is_success() && kind.starts_with("text/event-stream") => {
-                Ok(StreamableHttpPostResponse::Sse(events(response), session))
+                Ok(StreamableHttpPostResponse::Sse(self.events(response), session))
             }
             (status, _) => {
-                let body = body(response).await?;
+                let body = self.body(response).await?;
                 read(status, &body, &message, session)
             }
         }
@@ -63,7 +68,7 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: Headers,
     ) -> Result<(), Error> {
-        self.0.delete_session(uri, session_id, token, headers).await
+        self.client.delete_session(uri, session_id, token, headers).await
     }
 
     async fn get_stream(
@@ -75,7 +80,7 @@ impl StreamableHttpClient for HttpClient {
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         // This stream is long, so only its events are limited.
-        self.0
+        self.client
             .get_stream_with_max_sse_event_size(uri, session_id, last_event_id, token, headers, MAX_MESSAGE)
             .await
     }
@@ -95,27 +100,29 @@ fn header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
     response.headers().get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Reads the events of a response, up to the limit.
-fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
-    let mut left = MAX_MESSAGE;
-    let bytes = response.bytes_stream().map_err(std::io::Error::other).and_then(move |bytes| {
-        let fits = left.checked_sub(bytes.len());
-        left = fits.unwrap_or_default();
-        std::future::ready(fits.map(|_| bytes).ok_or_else(|| std::io::Error::other(too_long())))
-    });
-    SseStream::from_bytes_stream(bytes).boxed()
-}
-
-/// Reads a body, up to the limit.
-async fn body(mut response: Response) -> Result<Vec<u8>, Error> {
-    let mut body = Vec::new();
-    while let Some(bytes) = response.chunk().await? {
-        if body.len() + bytes.len() > MAX_MESSAGE {
-            return Err(unexpected(too_long()));
-        }
-        body.extend_from_slice(&bytes);
+impl HttpClient {
+    /// Reads the events of a response, up to the limit.
+    fn events(&self, response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+        let (mut left, observed) = (MAX_MESSAGE, self.observed.clone());
+        let bytes = response.bytes_stream().map_err(std::io::Error::other).and_then(move |bytes| {
+            let fits = left.checked_sub(bytes.len());
+            left = fits.unwrap_or_default();
+            std::future::ready(fits.map(|_| bytes).ok_or_else(|| std::io::Error::other(too_long(&observed))))
+        });
+        SseStream::from_bytes_stream(bytes).boxed()
     }
-    Ok(body)
+
+    /// Reads a body, up to the limit.
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, Error> {
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await? {
+            if body.len() + bytes.len() > MAX_MESSAGE {
+                return Err(unexpected(too_long(&self.observed)));
+            }
+            body.extend_from_slice(&bytes);
+        }
+        Ok(body)
+    }
 }
 
 /// Reads a message, also from a response that is an error.
@@ -149,8 +156,11 @@ fn read(
     }
 }
 
-fn too_long() -> String {
-    format!("the answer has more than {} MiB", MAX_MESSAGE >> 20)
+/// Records that an answer exceeds the limit.
+fn too_long(observed: &Mutex<Observed>) -> String {
+    let text = format!("it sent an answer of more than {} MiB", MAX_MESSAGE >> 20);
+    lock(observed).excess = Some(text.clone());
+    text
 }
 
 fn unexpected(text: String) -> Error {

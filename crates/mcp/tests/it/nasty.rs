@@ -11,10 +11,13 @@ use offshoot_agent::tool::{Effect, ToolCall, ToolOutput, ToolPlace};
 use offshoot_mcp::client::{ClientOptions, ConfigFile, ServerConfig, Servers, State, Status, read_configs};
 use serde_json::{Value as Json, json};
 
-/// The failures that were reported.
-type Failures = Arc<Mutex<Vec<String>>>;
+/// Longer than any server here takes.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-fn options(failures: &Failures) -> ClientOptions {
+/// The failures that were reported.
+pub(crate) type Failures = Arc<Mutex<Vec<String>>>;
+
+pub(crate) fn options(failures: &Failures) -> ClientOptions {
     let failures = failures.clone();
     ClientOptions {
         cwd: std::env::temp_dir(),
@@ -27,7 +30,7 @@ fn options(failures: &Failures) -> ClientOptions {
     }
 }
 
-fn configs(entries: &Json) -> Vec<ServerConfig> {
+pub(crate) fn configs(entries: &Json) -> Vec<ServerConfig> {
     let text = json!({"mcpServers": entries}).to_string();
     let file = ConfigFile { path: Path::new("mcp.json"), text: &text, is_project: false };
     let (configs, problems) = read_configs(&[file], &Secrets::new(), &|name| std::env::var(name).ok());
@@ -45,11 +48,11 @@ fn entry(how: &[&str]) -> Json {
 async fn start(how: &[&str]) -> (Servers, Failures) {
     let failures = Failures::default();
     let servers = Servers::start(configs(&json!({"nasty": entry(how)})), &options(&failures));
-    servers.settled(Duration::from_secs(10)).await;
+    servers.settled(PATIENCE).await;
     (servers, failures)
 }
 
-async fn call(servers: &Servers) -> ToolOutput {
+pub(crate) async fn call(servers: &Servers) -> ToolOutput {
     call_unless(servers, Cancel::new()).await
 }
 
@@ -59,11 +62,11 @@ async fn call_unless(servers: &Servers, cancel: Cancel) -> ToolOutput {
     tools[0].run(call, &ToolPlace::new(std::env::temp_dir(), cancel)).await
 }
 
-fn only(servers: &Servers) -> Status {
+pub(crate) fn only(servers: &Servers) -> Status {
     servers.status().remove(0)
 }
 
-fn reason(servers: &Servers) -> String {
+pub(crate) fn reason(servers: &Servers) -> String {
     match only(servers).state {
         State::Waiting(problem) | State::Failed(problem) => format!("{} | {}", problem.reason, problem.hint),
         state => panic!("{state:?}"),
@@ -85,7 +88,7 @@ async fn starting_a_server_that_hangs_takes_no_time_and_its_end_is_reported() {
     let servers = Servers::start(configs(&json!({"nasty": entry(&["hang"])})), &options(&failures));
     assert!(started.elapsed() < Duration::from_millis(200), "{:?}", started.elapsed());
     assert_eq!(only(&servers).state, State::Starting);
-    servers.settled(Duration::from_secs(10)).await;
+    servers.settled(PATIENCE).await;
     assert!(reason(&servers).starts_with("it did not answer within 2 seconds | run the command"));
     assert_eq!(failures.lock().unwrap().len(), 1);
 }
@@ -108,7 +111,7 @@ async fn a_program_that_does_not_exist_is_not_started_again() {
     let configs =
         configs(&json!({"a": {"command": "no-such-program"}, "b": {"command": "sh", "cwd": "/no/such"}}));
     let servers = Servers::start(configs, &options(&failures));
-    servers.settled(Duration::from_secs(10)).await;
+    servers.settled(PATIENCE).await;
     let states: Vec<State> = servers.status().into_iter().map(|status| status.state).collect();
     let [State::Failed(program), State::Failed(directory)] = &states[..] else { panic!("{states:?}") };
     assert_eq!(program.reason, "the program `no-such-program` was not found");
@@ -207,7 +210,7 @@ async fn keys_of_model_services_are_not_in_the_environment_of_a_server() {
     let mut options = options(&failures);
     options.secrets = Arc::new(Secrets::new().withholding(["CARGO_PKG_NAME".to_owned()]));
     let servers = Servers::start(configs(&json!({"nasty": entry})), &options);
-    servers.settled(Duration::from_secs(10)).await;
+    servers.settled(PATIENCE).await;
     let names = call(&servers).await.all_text();
     let names: Vec<&str> = names.split(' ').collect();
     assert!(names.contains(&"ADDED") && names.contains(&"PATH"), "{names:?}");
@@ -219,7 +222,7 @@ async fn keys_of_model_services_are_not_in_the_environment_of_a_server() {
 async fn an_annotation_of_a_server_counts_only_if_the_user_says_so() {
     let effect = async |entry: Json| {
         let servers = Servers::start(configs(&json!({"nasty": entry})), &options(&Failures::default()));
-        servers.settled(Duration::from_secs(10)).await;
+        servers.settled(PATIENCE).await;
         servers.tools()[0].effect(&json!({"x": 1}))
     };
     let words = "it calls `go` of the MCP server `nasty` with {\"x\":1}";
@@ -237,7 +240,7 @@ async fn hidden_tools_and_servers_that_are_turned_off_are_not_offered() {
     off["enabled"] = json!(false);
     let servers =
         Servers::start(configs(&json!({"hidden": hidden, "off": off})), &options(&Failures::default()));
-    servers.settled(Duration::from_secs(10)).await;
+    servers.settled(PATIENCE).await;
     let states: Vec<State> = servers.status().into_iter().map(|status| status.state).collect();
     assert_eq!(states, [State::Ready, State::Disabled]);
     assert!(servers.tools().is_empty());
