@@ -14,6 +14,7 @@ pub(crate) use without_mcp::ToolServers;
 
 #[cfg(feature = "mcp")]
 mod with_mcp {
+    use std::path::Path;
     use std::sync::{Arc, Mutex, PoisonError};
     use std::time::Duration;
 
@@ -26,6 +27,7 @@ mod with_mcp {
         ClientOptions, ConfigFile, ConfigProblem, Problem, START_LIMIT, ServerConfig, Servers, State, Status,
         read_configs,
     };
+    use serde_json::{Value as Json, json};
 
     use crate::error::CommandError;
     use crate::setup::Setup;
@@ -40,6 +42,8 @@ mod with_mcp {
         servers: Option<Servers>,
         problems: Vec<String>,
         tools: Arc<ToolSink>,
+        /// The configuration of the servers that an editor lists.
+        of_editor: Option<String>,
     }
 
     /// The receiver of tools: the host of extensions, which chooses among all tools, or the agent.
@@ -83,13 +87,28 @@ mod with_mcp {
             setup: &Setup,
             agent: &AgentHandle,
         ) -> Result<Self, CommandError> {
+            Self::start_for_editor(args, setup, agent, &[])
+        }
+
+        /// Starts the servers of the configuration and those that an editor lists.
+        pub(crate) fn start_for_editor(
+            args: &talk::Args,
+            setup: &Setup,
+            agent: &AgentHandle,
+            listed: &[Json],
+        ) -> Result<Self, CommandError> {
             let tools = ToolSink {
                 agent: agent.clone(),
                 own: args.tool_box(),
                 wanted: args.wanted_tools(),
                 inner: Mutex::default(),
             };
-            let mut servers = ToolServers { servers: None, problems: Vec::new(), tools: Arc::new(tools) };
+            let mut servers = ToolServers {
+                servers: None,
+                problems: Vec::new(),
+                tools: Arc::new(tools),
+                of_editor: (!listed.is_empty()).then(|| config_text(listed)),
+            };
             servers.restart(args, setup, agent)?;
             Ok(servers)
         }
@@ -106,7 +125,7 @@ mod with_mcp {
                 // Servers take a moment to end, and the chat must not wait for them.
                 std::thread::spawn(move || drop(old));
             }
-            let (configs, problems) = read(setup)?;
+            let (configs, problems) = read_with(setup, self.of_editor.as_deref())?;
             self.problems = problems.iter().map(ToString::to_string).collect();
             if !configs.is_empty() {
                 let (tools, agent) = (self.tools.clone(), agent.clone());
@@ -155,12 +174,49 @@ mod with_mcp {
 
     /// Reads the configuration.
     pub(crate) fn read(setup: &Setup) -> Result<(Vec<ServerConfig>, Vec<ConfigProblem>), CommandError> {
+        read_with(setup, None)
+    }
+
+    /// Reads the configuration, and the one of an editor.
+    fn read_with(
+        setup: &Setup,
+        of_editor: Option<&str>,
+    ) -> Result<(Vec<ServerConfig>, Vec<ConfigProblem>), CommandError> {
         let files = setup.mcp_files()?;
-        let files: Vec<ConfigFile<'_>> = files
+        let mut files: Vec<ConfigFile<'_>> = files
             .iter()
             .map(|file| ConfigFile { path: &file.path, text: &file.text, is_project: file.is_project })
             .collect();
+        files.extend(of_editor.map(|text| ConfigFile {
+            path: Path::new("the editor"),
+            text,
+            is_project: false,
+        }));
         Ok(read_configs(&files, &setup.secrets()?, &|name| std::env::var(name).ok()))
+    }
+
+    /// Spells the servers that an editor lists as an `mcp.json`.
+    fn config_text(listed: &[Json]) -> String {
+        let pairs = |list: &Json| -> Json {
+            let pairs = list.as_array().into_iter().flatten();
+            pairs
+                .filter_map(|pair| Some((pair["name"].as_str()?.to_owned(), pair["value"].clone())))
+                .collect()
+        };
+        let server = |server: &Json| -> Option<(String, Json)> {
+            let mut config = match server["url"].as_str() {
+                Some(url) => json!({"type": "http", "url": url, "headers": pairs(&server["headers"])}),
+                None => {
+                    json!({"command": server["command"], "args": server["args"], "env": pairs(&server["env"])})
+                }
+            };
+            // Servers with events over HTTP alone are not supported; the configuration says so.
+            if server["type"] == "sse" {
+                config["type"] = "sse".into();
+            }
+            Some((server["name"].as_str()?.to_owned(), config))
+        };
+        json!({"mcpServers": listed.iter().filter_map(server).collect::<Json>()}).to_string()
     }
 
     /// Describes servers, each with its state, its tools and what to do about a failure.
@@ -206,6 +262,21 @@ mod without_mcp {
         pub(crate) fn start(_: &talk::Args, setup: &Setup, _: &AgentHandle) -> Result<Self, CommandError> {
             let mut servers = ToolServers { problems: Vec::new() };
             servers.read(setup)?;
+            Ok(servers)
+        }
+
+        #[cfg(feature = "server")]
+        pub(crate) fn start_for_editor(
+            args: &talk::Args,
+            setup: &Setup,
+            agent: &AgentHandle,
+            listed: &[serde_json::Value],
+        ) -> Result<Self, CommandError> {
+            let mut servers = Self::start(args, setup, agent)?;
+            let problem = |server: &serde_json::Value| {
+                format!("{} is not used: this offshoot was built without the feature `mcp`", server["name"])
+            };
+            servers.problems.extend(listed.iter().map(problem));
             Ok(servers)
         }
 

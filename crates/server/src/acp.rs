@@ -14,6 +14,7 @@ mod permission;
 mod session;
 mod update;
 
+use std::any::Any;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
@@ -32,12 +33,20 @@ use connection::Connection;
 
 /// The program as an editor uses it: sessions in any directory.
 pub trait Workspace {
-    /// Starts an agent that works in a directory.
+    /// Starts an agent that works in a directory and uses MCP servers, as the editor lists them.
     ///
     /// # Errors
     ///
     /// If the directory or the session cannot be used.
-    fn start(&self, cwd: &Path, session: SessionChoice<'_>) -> Result<StartedAgent, Failure>;
+    fn start(
+        &self,
+        cwd: &Path,
+        session: SessionChoice<'_>,
+        servers: &[Json],
+    ) -> Result<StartedAgent, Failure>;
+
+    /// Returns true if agents can use MCP servers.
+    fn uses_servers(&self) -> bool;
 
     /// Lists the sessions of a directory, or of all directories, latest activity first.
     ///
@@ -71,6 +80,8 @@ pub struct StartedAgent {
     pub host_events: HostEvents,
     /// Replies when its extensions are loaded.
     pub loading: Reply<()>,
+    /// Its MCP servers, which end with the session.
+    pub servers: Box<dyn Any>,
 }
 
 /// Serves an editor until the input ends or a signal arrives. Then all agents are stopped and end.

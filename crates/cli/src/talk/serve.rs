@@ -75,7 +75,12 @@ struct EditorWorkspace {
 }
 
 impl Workspace for EditorWorkspace {
-    fn start(&self, cwd: &Path, choice: SessionChoice<'_>) -> Result<StartedAgent, ServerFailure> {
+    fn start(
+        &self,
+        cwd: &Path,
+        choice: SessionChoice<'_>,
+        servers: &[Json],
+    ) -> Result<StartedAgent, ServerFailure> {
         if !cwd.is_dir() {
             let text = format!("{} is not a directory", cwd.display());
             return Err(ServerFailure::of(FailureKind::BadInput, text));
@@ -92,9 +97,21 @@ impl Workspace for EditorWorkspace {
             }
         };
         let (front_end, host_events) = rpc::front_end();
-        let ServedAgent { agent, loading, .. } = start(&self.args, session, &setup, front_end, &mut app)?;
+        let served = start(&self.args, session, &setup, front_end, &mut app)?;
+        let ServedAgent { agent, loading, extended } = served;
+        let servers = ToolServers::start_for_editor(&self.args, &setup, &agent, servers)?;
+        if let Some(extended) = &extended {
+            servers.use_host(&extended.host);
+        }
+        for problem in servers.problems() {
+            tracing::warn!(problem, "an MCP server is not used");
+        }
         let server = Server::new(agent, Rc::new(ServerProgram::new(&app, &setup)?));
-        Ok(StartedAgent { server, host_events, loading })
+        Ok(StartedAgent { server, host_events, loading, servers: Box::new((servers, extended)) })
+    }
+
+    fn uses_servers(&self) -> bool {
+        cfg!(feature = "mcp")
     }
 
     fn list(&self, cwd: Option<&Path>) -> Result<Vec<Json>, ServerFailure> {

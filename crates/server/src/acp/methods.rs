@@ -41,6 +41,8 @@ struct Open {
     #[serde(default)]
     session_id: String,
     cwd: PathBuf,
+    #[serde(default)]
+    mcp_servers: Vec<Json>,
     #[serde(default, rename = "_meta")]
     meta: Json,
 }
@@ -135,7 +137,7 @@ impl Connection {
             "agentCapabilities": {
                 "loadSession": true,
                 "promptCapabilities": {"image": true, "audio": false, "embeddedContext": true},
-                "mcpCapabilities": {"http": false, "sse": false},
+                "mcpCapabilities": {"http": self.workspace.uses_servers(), "sse": false},
                 "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}},
                 "_meta": {"offshoot": {"methods": methods, "messageIdsAreEntryIds": true}},
             },
@@ -158,7 +160,7 @@ impl Connection {
         if let Some(known) = known {
             return Ok(known);
         }
-        let started = self.workspace.start(&open.cwd, choice)?;
+        let started = self.workspace.start(&open.cwd, choice, &open.mcp_servers)?;
         let session = AcpSession::start(self, started).await?;
         self.sessions.borrow_mut().insert(session.id(), session.clone());
         Ok(session)
@@ -179,7 +181,8 @@ impl Connection {
         let source = self.sessions.borrow().get(&open.session_id).cloned();
         let leaf = source.and_then(|open| open.server.agent.read(|session| session.leaf_id()));
         let wanted = open.meta["offshoot"]["entryId"].as_str().map(str::to_owned);
-        let started = self.workspace.start(&open.cwd, SessionChoice::Existing(&open.session_id))?;
+        let choice = SessionChoice::Existing(&open.session_id);
+        let started = self.workspace.start(&open.cwd, choice, &open.mcp_servers)?;
         let session = AcpSession::start(self, started).await?;
         let agent = &session.server.agent;
         let at = match wanted.or(leaf.map(|id| id.to_string())) {

@@ -1,5 +1,6 @@
 //! An open session: its agent, the prompt that runs, its mode and its options.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -46,6 +47,8 @@ pub(super) struct AcpSession {
     command: RefCell<Option<Cancel>>,
     flushes: mpsc::UnboundedSender<oneshot::Sender<()>>,
     tasks: RefCell<Vec<JoinHandle<()>>>,
+    /// The MCP servers.
+    servers: RefCell<Option<Box<dyn Any>>>,
 }
 
 impl AcpSession {
@@ -54,7 +57,7 @@ impl AcpSession {
         connection: &Rc<Connection>,
         started: StartedAgent,
     ) -> Result<Rc<Self>, Failure> {
-        let StartedAgent { server, host_events, loading } = started;
+        let StartedAgent { server, host_events, loading, servers } = started;
         let (flushes, flush_queue) = mpsc::unbounded_channel();
         let events = server.agent.subscribe_within(UNREAD_EVENTS);
         let approvals = server.agent.approvals();
@@ -67,6 +70,7 @@ impl AcpSession {
             command: RefCell::default(),
             flushes,
             tasks: RefCell::default(),
+            servers: RefCell::new(Some(servers)),
         });
         session.tasks.replace(vec![
             tokio::task::spawn_local(session.clone().send_updates(events, flush_queue)),
@@ -293,6 +297,7 @@ impl AcpSession {
             tracing::warn!("an agent did not end in time");
         }
         self.tasks.take().iter().for_each(JoinHandle::abort);
+        self.servers.take();
     }
 }
 
