@@ -17,6 +17,7 @@ mod update;
 use std::any::Any;
 use std::io;
 use std::path::Path;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use offshoot_agent::handle::Reply;
@@ -82,6 +83,8 @@ pub struct StartedAgent {
     pub loading: Reply<()>,
     /// Its MCP servers, which end with the session.
     pub servers: Box<dyn Any>,
+    /// Ends when its MCP servers have started or failed.
+    pub settled: Pin<Box<dyn Future<Output = ()>>>,
 }
 
 /// Serves an editor until the input ends or a signal arrives. Then all agents are stopped and end.

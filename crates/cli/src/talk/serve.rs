@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Events;
 use offshoot_agent::handle::{AgentHandle, Reply};
 use offshoot_agent::permission::Mode as PermissionMode;
@@ -107,7 +108,10 @@ impl Workspace for EditorWorkspace {
             tracing::warn!(problem, "an MCP server is not used");
         }
         let server = Server::new(agent, Rc::new(ServerProgram::new(&app, &setup)?));
-        Ok(StartedAgent { server, host_events, loading, servers: Box::new((servers, extended)) })
+        let servers = Rc::new(servers);
+        let starting = servers.clone();
+        let settled = Box::pin(async move { starting.settled(&Cancel::new()).await });
+        Ok(StartedAgent { server, host_events, loading, servers: Box::new((servers, extended)), settled })
     }
 
     fn uses_servers(&self) -> bool {

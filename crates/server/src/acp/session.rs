@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ pub(super) struct AcpSession {
     tasks: RefCell<Vec<JoinHandle<()>>>,
     /// The MCP servers.
     servers: RefCell<Option<Box<dyn Any>>>,
+    /// Ends when they have started; the first prompt waits for it.
+    settled: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>>,
 }
 
 impl AcpSession {
@@ -57,7 +60,7 @@ impl AcpSession {
         connection: &Rc<Connection>,
         started: StartedAgent,
     ) -> Result<Rc<Self>, Failure> {
-        let StartedAgent { server, host_events, loading, servers } = started;
+        let StartedAgent { server, host_events, loading, servers, settled } = started;
         let (flushes, flush_queue) = mpsc::unbounded_channel();
         let events = server.agent.subscribe_within(UNREAD_EVENTS);
         let approvals = server.agent.approvals();
@@ -71,6 +74,7 @@ impl AcpSession {
             flushes,
             tasks: RefCell::default(),
             servers: RefCell::new(Some(servers)),
+            settled: RefCell::new(Some(settled)),
         });
         session.tasks.replace(vec![
             tokio::task::spawn_local(session.clone().send_updates(events, flush_queue)),
@@ -163,6 +167,18 @@ impl AcpSession {
             self.send_all(vec![json!({"sessionUpdate": "agent_message_chunk", "content": content})]).await;
             let stop = if self.is_cancelled.get() { "cancelled" } else { "end_turn" };
             return Ok(json!({ "stopReason": stop }));
+        }
+        if let Some(settled) = self.settled.take() {
+            let cancel = Cancel::new();
+            self.command.replace(Some(cancel.clone()));
+            tokio::select! {
+                () = settled => {}
+                () = cancel.cancelled() => {}
+            }
+            self.command.take();
+        }
+        if self.is_cancelled.get() {
+            return Ok(json!({"stopReason": "cancelled"}));
         }
         let submitted = self.server.send_prompt(submission).await;
         self.events_sent().await;
@@ -297,6 +313,7 @@ impl AcpSession {
             tracing::warn!("an agent did not end in time");
         }
         self.tasks.take().iter().for_each(JoinHandle::abort);
+        self.settled.take();
         self.servers.take();
     }
 }
