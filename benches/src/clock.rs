@@ -1,8 +1,9 @@
 //! Clocks: the CPU time of this process and of programs it starts, wall time of very short steps, peak memory.
 
 use std::fs;
+use std::io::BufReader;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -60,6 +61,24 @@ pub(crate) fn whole_program(command: &mut Command) -> Result<Duration, Failure> 
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let before = children()?;
     let status = command.status()?;
+    if !status.success() {
+        return Err(format!("{command:?} failed: {status}").into());
+    }
+    Ok(children()?.saturating_sub(before))
+}
+
+/// Runs a program that is talked to, and returns the CPU time of all its threads. It ends when its input does.
+pub(crate) fn conversation(
+    command: &mut Command,
+    talk: impl FnOnce(&mut ChildStdin, &mut BufReader<ChildStdout>) -> Result<(), Failure>,
+) -> Result<Duration, Failure> {
+    let before = children()?;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut input = child.stdin.take().ok_or("no input")?;
+    let mut output = BufReader::new(child.stdout.take().ok_or("no output")?);
+    talk(&mut input, &mut output)?;
+    drop(input);
+    let status = child.wait()?;
     if !status.success() {
         return Err(format!("{command:?} failed: {status}").into());
     }

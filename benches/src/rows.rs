@@ -14,6 +14,7 @@ mod page;
 mod postgres;
 pub(crate) mod program;
 mod reopen;
+mod rpc;
 pub(crate) mod selector;
 mod talk;
 pub(crate) mod tree;
@@ -48,7 +49,7 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the table.
-pub(crate) const ROWS: [Row; 24] = [
+pub(crate) const ROWS: [Row; 25] = [
     Row { name: "open-100k", measure: open::hundred_thousand },
     Row { name: "open-1m", measure: open::million },
     Row { name: "reopen", measure: reopen::measure },
@@ -65,6 +66,7 @@ pub(crate) const ROWS: [Row; 24] = [
     Row { name: "page", measure: page::measure },
     Row { name: "program", measure: program::measure },
     Row { name: "talk", measure: talk::measure },
+    Row { name: "rpc", measure: rpc::measure },
     Row { name: "extensions", measure: extensions::measure },
     Row { name: "growth", measure: growth::measure },
     Row { name: "postgres-append", measure: postgres::append },

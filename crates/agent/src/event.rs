@@ -496,3 +496,6 @@ pub(crate) fn answer_name(event: &AnswerEvent) -> &'static str {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,6 +45,8 @@ pub(crate) mod push;
 mod repair;
 mod report;
 mod schema;
+#[cfg(feature = "server")]
+mod serve;
 mod session_command;
 pub(crate) mod sessions;
 mod settings;
@@ -227,6 +229,8 @@ other_commands! {
     ],
     Mend Migrate(migrate) -> [ChangeJson<migrate::Migrated>],
     Mend Report(report) -> [Vec<report::Section>],
+    #[cfg(feature = "server")]
+    Connect Serve(serve) -> [],
     #[cfg(feature = "server")]
     Connect Acp(acp) -> [],
     #[cfg(feature = "mcp")]

@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use etcetera::{BaseStrategy, choose_base_strategy};
@@ -142,7 +142,7 @@ impl Environment {
 
     /// Returns the same environment with another working directory.
     #[cfg(feature = "server")]
-    pub(crate) fn in_directory(&self, cwd: &Path) -> Self {
+    pub(crate) fn in_directory(&self, cwd: &std::path::Path) -> Self {
         Environment { cwd: Some(cwd.to_owned()), ..self.clone() }
     }
 

@@ -83,7 +83,7 @@ mod with_mcp {
     impl ToolServers {
         /// Starts the servers in the background.
         pub(crate) fn start(
-            args: &talk::Args,
+            args: &talk::AgentArgs,
             setup: &Setup,
             agent: &AgentHandle,
         ) -> Result<Self, CommandError> {
@@ -116,7 +116,7 @@ mod with_mcp {
         /// Ends the servers and starts those of the configuration as it is now.
         pub(crate) fn restart(
             &mut self,
-            _: &talk::Args,
+            _: &talk::AgentArgs,
             setup: &Setup,
             agent: &AgentHandle,
         ) -> Result<(), CommandError> {
@@ -259,7 +259,11 @@ mod without_mcp {
     }
 
     impl ToolServers {
-        pub(crate) fn start(_: &talk::Args, setup: &Setup, _: &AgentHandle) -> Result<Self, CommandError> {
+        pub(crate) fn start(
+            _: &talk::AgentArgs,
+            setup: &Setup,
+            _: &AgentHandle,
+        ) -> Result<Self, CommandError> {
             let mut servers = ToolServers { problems: Vec::new() };
             servers.read(setup)?;
             Ok(servers)
@@ -282,7 +286,7 @@ mod without_mcp {
 
         pub(crate) fn restart(
             &mut self,
-            _: &talk::Args,
+            _: &talk::AgentArgs,
             setup: &Setup,
             _: &AgentHandle,
         ) -> Result<(), CommandError> {

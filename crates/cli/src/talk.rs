@@ -11,6 +11,7 @@ mod say;
 pub(crate) mod serve;
 
 use std::io::{self, IsTerminal, Read};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use clap::parser::ValueSource;
@@ -33,14 +34,14 @@ pub(crate) use say::warn;
 
 use crate::app::App;
 use crate::error::{CommandError, Failure};
-use crate::extensions;
+use crate::extensions::{self, Extended};
 use crate::mcp;
 use crate::setup::{Setup, UnusedProject};
 use crate::trust;
 use crate::ui::Tone;
 
 /// The options for talking to a model.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Talking to a model")]
 pub(crate) struct Args {
@@ -55,6 +56,21 @@ pub(crate) struct Args {
     /// program from standard input.
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     mode: Mode,
+    #[command(flatten)]
+    agent: AgentArgs,
+    /// True if one of these options was given.
+    #[arg(skip)]
+    has_options: bool,
+    /// The error of a prompt that is more likely a mistyped command.
+    #[arg(skip)]
+    mistyped: Option<Failure>,
+}
+
+// The options of an agent: its session, its model, its tools and its extensions. (A documentation comment would replace
+// the help of a command.)
+#[derive(Debug, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct AgentArgs {
     #[command(flatten)]
     open: open::Args,
     #[command(flatten)]
@@ -81,12 +97,20 @@ pub(crate) struct Args {
     pub(crate) extensions: extensions::Args,
     #[command(flatten)]
     trust: trust::Args,
-    /// True if one of these options was given.
-    #[arg(skip)]
-    has_options: bool,
-    /// The error of a prompt that is more likely a mistyped command.
-    #[arg(skip)]
-    mistyped: Option<Failure>,
+}
+
+impl Deref for Args {
+    type Target = AgentArgs;
+
+    fn deref(&self) -> &AgentArgs {
+        &self.agent
+    }
+}
+
+impl DerefMut for Args {
+    fn deref_mut(&mut self) -> &mut AgentArgs {
+        &mut self.agent
+    }
 }
 
 /// The output format.
@@ -120,7 +144,7 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     }
     #[cfg(feature = "server")]
     if let Some(protocol) = serve::protocol(args.mode) {
-        return serve::run(args, protocol, &offshoot_server::rpc::Transport::Stdio, app);
+        return serve::run(args, protocol, app);
     }
     match args.said()? {
         PromptInput::Command(command) => {
@@ -264,39 +288,7 @@ impl Args {
     ) -> Result<Agent, CommandError> {
         app.use_store(&setup.settings)?;
         let session = self.open.open(app)?;
-        self.agent_on(session, setup, mode, events, app)
-    }
-
-    /// Creates an agent for turns. `mode` decides about tool calls that need approval.
-    pub(crate) fn agent_on(
-        &self,
-        session: Session,
-        setup: &Setup,
-        mode: PermissionMode,
-        events: Events,
-        app: &mut App,
-    ) -> Result<Agent, CommandError> {
-        let tools = self.tool_box();
-        let mode = if self.yes { PermissionMode::AllowAll } else { mode };
-        let secrets = setup.secrets()?;
-        let allowed = [setup.project_rules().list()?, self.allow.clone()].concat();
-        let mut permissions = setup.settings.permissions(mode, &allowed)?;
-        permissions.secrets = Arc::new(secrets.clone());
-        let system = self.system_prompt(setup)?;
-        let model = self.model.choose(&session, setup, app)?;
-        let agent = Agent::new(session, &setup.cwd)
-            .with_settings(self.agent_settings(setup))
-            .with_system(system)
-            .with_tools(tools)
-            .with_permissions(permissions)
-            .with_secrets(secrets)
-            .with_events(events);
-        let agent = match model {
-            Some((model, level)) => agent.with_model(model, level),
-            None => agent,
-        };
-        self.open.name(&mut agent.session())?;
-        Ok(agent)
+        self.agent_on(session, setup, mode, self.agent_settings(setup), events, app)
     }
 
     /// Returns true if a chat is requested, given a terminal.
@@ -315,11 +307,6 @@ impl Args {
         (!words.trim().is_empty()).then_some(words)
     }
 
-    /// Returns the system prompt, with the context files of the project.
-    pub(crate) fn system_prompt(&self, setup: &Setup) -> Result<String, CommandError> {
-        Ok(system_prompt(&setup.cwd, &self.tool_box().specs(), &self.instructions(setup)?))
-    }
-
     /// Returns the settings of the agent.
     pub(crate) fn agent_settings(&self, setup: &Setup) -> Settings {
         let mut settings = setup.settings.agent();
@@ -327,6 +314,46 @@ impl Args {
             settings.lock_wait = LockWait::UntilCancelled;
         }
         settings
+    }
+}
+
+impl AgentArgs {
+    /// Makes an agent with everything that a turn needs. `mode` decides about tool calls that the user must be asked about.
+    pub(crate) fn agent_on(
+        &self,
+        session: Session,
+        setup: &Setup,
+        mode: PermissionMode,
+        settings: Settings,
+        events: Events,
+        app: &mut App,
+    ) -> Result<Agent, CommandError> {
+        let tools = self.tool_box();
+        let mode = if self.yes { PermissionMode::AllowAll } else { mode };
+        let secrets = setup.secrets()?;
+        let allowed = [setup.project_rules().list()?, self.allow.clone()].concat();
+        let mut permissions = setup.settings.permissions(mode, &allowed)?;
+        permissions.secrets = Arc::new(secrets.clone());
+        let system = self.system_prompt(setup)?;
+        let model = self.model.choose(&session, setup, app)?;
+        let agent = Agent::new(session, &setup.cwd)
+            .with_settings(settings)
+            .with_system(system)
+            .with_tools(tools)
+            .with_permissions(permissions)
+            .with_secrets(secrets)
+            .with_events(events);
+        let agent = match model {
+            Some((model, level)) => agent.with_model(model, level),
+            None => agent,
+        };
+        self.open.name(&mut agent.session())?;
+        Ok(agent)
+    }
+
+    /// Returns the system prompt, with the context files of the project.
+    pub(crate) fn system_prompt(&self, setup: &Setup) -> Result<String, CommandError> {
+        Ok(system_prompt(&setup.cwd, &self.tool_box().specs(), &self.instructions(setup)?))
     }
 
     /// Returns the instructions for the model.
@@ -351,6 +378,12 @@ impl Args {
         let mut tools = ToolBox::all();
         tools.retain(|name| wanted.iter().any(|wanted| wanted == name));
         tools
+    }
+
+    /// Refuses unknown tools and options.
+    fn check(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
+        self.extensions.check_flags(extended)?;
+        self.check_tools(&extended.map_or_else(ToolBox::all, |extended| extended.host.tools.all()))
     }
 
     /// Refuses unknown tool names.

@@ -9,11 +9,13 @@ mod event_log;
 mod events;
 mod prompt;
 pub mod protocol;
+mod schema;
 mod serve;
 mod server;
 mod tree;
 
 pub use dialogs::{HostEvents, front_end};
+pub use schema::schema;
 pub(crate) use serve::Signals;
 pub use serve::{Ended, Transport, serve};
 pub use server::{Protocol, Server};

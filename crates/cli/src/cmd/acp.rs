@@ -13,7 +13,7 @@ the tree through the methods `_offshoot/tree`, `_offshoot/navigate`, `_offshoot/
 `_offshoot/branches`. How to set up an editor: docs/editors.md")]
 pub(crate) struct Args {
     #[command(flatten)]
-    agent: serve::AgentArgs,
+    agent: serve::EditorArgs,
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {

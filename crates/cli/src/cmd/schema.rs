@@ -1,4 +1,4 @@
-//! `offshoot schema`: the JSON Schema of what commands print with `--json`.
+//! `offshoot schema`: the JSON Schema of what commands print with `--json`, and of the protocol of `--mode rpc`.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, json_schema};
@@ -7,13 +7,13 @@ use super::{Row, table};
 use crate::app::App;
 use crate::error::{CommandError, Failure};
 
-/// Print the JSON Schema of what a command prints with `--json`.
+/// Print the JSON Schema of what a command prints with `--json`, or of the protocol of `--mode rpc`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 With several sessions, or with `--batch`, a command prints a line for each of them:
 `{\"session\": ..., \"result\": ...}`. The schema is that of the result.")]
 pub(crate) struct Args {
-    /// The command; without it the commands that have a schema are listed.
+    /// The command, or `rpc`; without it the commands that have a schema are listed.
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }
@@ -25,12 +25,20 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
         names.sort_unstable();
         return names.iter().try_for_each(|name| app.ui.plain(name));
     };
+    #[cfg(feature = "server")]
+    if name == RPC {
+        return app.ui.raw(format!("{:#}\n", offshoot_server::rpc::schema().as_value()).as_bytes());
+    }
     let unknown = || {
         Failure::new(format!("no command `{name}` prints JSON")).hint("`offshoot schema` lists those that do")
     };
     let row = rows.find(|row| row.name() == *name).ok_or_else(unknown)?;
     app.ui.raw(format!("{:#}\n", schema(row).as_value()).as_bytes())
 }
+
+/// The name of the schema of the protocol.
+#[cfg(feature = "server")]
+const RPC: &str = "rpc";
 
 fn schema(row: &Row) -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();

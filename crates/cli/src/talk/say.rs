@@ -12,7 +12,6 @@ use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::hooks::HookFailure;
 use offshoot_agent::model::Answer;
 use offshoot_agent::permission::Mode as PermissionMode;
-use offshoot_agent::tools::ToolBox;
 use offshoot_agent::turn::Outcome;
 use offshoot_extensions::host::Mode as HostMode;
 use offshoot_tui::app::{ChatCommand, lock_notice};
@@ -222,12 +221,6 @@ async fn submit(
 }
 
 impl Args {
-    /// Refuses unknown tools and options.
-    pub(super) fn check(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
-        self.extensions.check_flags(extended)?;
-        self.check_tools(&extended.map_or_else(ToolBox::all, |extended| extended.host.tools.all()))
-    }
-
     /// Prints the answer that follows an entry.
     fn give(
         &self,

@@ -17,7 +17,7 @@ use offshoot_server::{Failure as ServerFailure, FailureKind};
 use serde_json::Value as Json;
 use session_tree::Session;
 
-use super::{Args, Mode};
+use super::{AgentArgs, Args, Mode};
 use crate::app::App;
 use crate::cmd::{sessions, spawn};
 use crate::error::{CommandError, Failure};
@@ -36,10 +36,10 @@ pub(crate) struct ServedAgent {
     pub(crate) loading: Reply<()>,
 }
 
-/// The options of agents that serve several clients or sessions.
+/// The options of agents whose sessions an editor chooses.
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
-pub(crate) struct AgentArgs {
+pub(crate) struct EditorArgs {
     #[command(flatten)]
     model: super::model::Args,
     /// Allow these tool calls without asking: `write`, `bash(cargo *)`; can be repeated.
@@ -54,24 +54,24 @@ pub(crate) struct AgentArgs {
     trust: trust::Args,
 }
 
-impl AgentArgs {
-    fn to_args(&self) -> Args {
-        let AgentArgs { model, allow, yes, extensions, trust } = self.clone();
-        Args { model, allow, yes, extensions, trust, ..Args::default() }
+impl EditorArgs {
+    fn to_agent_args(&self) -> AgentArgs {
+        let EditorArgs { model, allow, yes, extensions, trust } = self.clone();
+        AgentArgs { model, allow, yes, extensions, trust, ..AgentArgs::default() }
     }
 }
 
 /// Serves an editor until it leaves.
-pub(crate) fn acp(args: &AgentArgs, app: &mut App) -> Result<(), CommandError> {
+pub(crate) fn acp(args: &EditorArgs, app: &mut App) -> Result<(), CommandError> {
     app.ui.flush()?;
-    let workspace = EditorWorkspace { args: args.to_args(), app: app.capturing(None) };
+    let workspace = EditorWorkspace { args: args.to_agent_args(), app: app.capturing(None) };
     let ended = offshoot_server::acp::serve(Rc::new(workspace));
     finish(ended.map_err(|error| CommandError::system("serve", "the editor".as_ref(), &error))?)
 }
 
 /// The program as an editor uses it.
 struct EditorWorkspace {
-    args: Args,
+    args: AgentArgs,
     app: App,
 }
 
@@ -145,17 +145,22 @@ pub(super) fn protocol(mode: Mode) -> Option<Protocol> {
     }
 }
 
-/// Serves other programs until they leave.
-pub(crate) fn run(
-    args: &Args,
-    protocol: Protocol,
-    transport: &Transport,
-    app: &mut App,
-) -> Result<(), CommandError> {
+/// Serves the program on the other side of standard input and output.
+pub(super) fn run(args: &Args, protocol: Protocol, app: &mut App) -> Result<(), CommandError> {
     if !args.prompt.is_empty() {
         let failure = Failure::new("this mode takes prompts from standard input, not from the command line");
         return Err(CommandError::Usage(failure.hint("send the command `prompt`")));
     }
+    serve(args, protocol, &Transport::Stdio, app)
+}
+
+/// Serves other programs until they leave.
+pub(crate) fn serve(
+    args: &AgentArgs,
+    protocol: Protocol,
+    transport: &Transport,
+    app: &mut App,
+) -> Result<(), CommandError> {
     let setup = Setup::load(app, args.trust)?;
     let (front_end, host_events) = rpc::front_end();
     let session = args.open.open(app)?;
@@ -172,7 +177,11 @@ pub(crate) fn run(
         Ok(args.check(served.extended.as_ref())?)
     };
     let ended = rpc::serve(&server, host_events, protocol, transport, check);
-    finish(ended.map_err(|error| CommandError::system("serve", "clients".as_ref(), &error))?)
+    let place = match transport {
+        Transport::Stdio => "standard input".as_ref(),
+        Transport::Socket(path) => path.as_path(),
+    };
+    finish(ended.map_err(|error| CommandError::system("serve", place, &error))?)
 }
 
 /// Returns the result of a command that served until it ended.
@@ -186,7 +195,7 @@ fn finish(ended: Ended) -> Result<(), CommandError> {
 
 /// Starts an agent on a session and loads its extensions. Clients are asked about tool calls that no rule decides about.
 pub(crate) fn start(
-    args: &Args,
+    args: &AgentArgs,
     session: Session,
     setup: &Setup,
     front_end: FrontEnd,
@@ -197,7 +206,8 @@ pub(crate) fn start(
         args.extensions.check_flags(None)?;
         args.check_tools(&ToolBox::all())?;
     }
-    let agent = spawn(args.agent_on(session, setup, PermissionMode::AskFor, Events::default(), app)?)?;
+    let (mode, settings) = (PermissionMode::AskFor, setup.settings.agent());
+    let agent = spawn(args.agent_on(session, setup, mode, settings, Events::default(), app)?)?;
     let output = ExtensionFrontEnd { mode: HostMode::Rpc, front_end };
     let extended = Extended::new(&args.extensions, sources, &agent, setup, output, app)?;
     if let Some(extended) = &extended {

@@ -29,6 +29,8 @@ mod postgres;
 mod reading;
 mod repair;
 mod report;
+#[cfg(feature = "server")]
+mod rpc;
 mod schema;
 mod secrets;
 mod sessions;

@@ -52,7 +52,6 @@ impl Command {
                 | Command::GetTree { .. }
                 | Command::GetLastAssistantText {}
                 | Command::GetMessages {}
-                | Command::GetCommands {}
                 | Command::GetLabels {}
                 | Command::ListBranches {}
                 | Command::ListSessions { .. }

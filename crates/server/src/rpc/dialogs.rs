@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::client::Reply;
-use super::events::{WireEvent, leaf_changed};
+use super::events::{WireEvent, leaf_changed, without_stack};
 use super::server::Server;
 use crate::failure::{Failure, FailureKind};
 
@@ -187,7 +187,8 @@ impl Server {
             }
             HostEvent::Failed(failure) => {
                 let fields = json!({
-                    "extensionPath": failure.extension, "event": failure.doing, "error": failure.message,
+                    "extensionPath": failure.extension, "event": failure.doing,
+                    "error": without_stack(&failure.message),
                 });
                 self.publish([WireEvent::new("extension_error", fields)]).await;
             }

@@ -66,6 +66,10 @@ pub(crate) struct Translator {
     pub(crate) is_waiting_to_retry: bool,
     /// True while the context is compacted.
     pub(crate) is_compacting: bool,
+    /// True while a summary is written.
+    is_summarising: bool,
+    /// True if the request for a summary was repeated.
+    has_repeated_summary: bool,
     /// The output of a command of the user that was sent so far.
     sent_output: String,
 }
@@ -125,14 +129,21 @@ impl Translator {
             | AgentEvent::ToolRefused { .. }
             | AgentEvent::ToolEnd { .. } => out.extend(self.translate_tool(event, bash_id)),
             AgentEvent::RetryStart { attempt, delay, error } => {
-                self.end_run(true, &mut out);
-                (self.retry, self.is_waiting_to_retry) = (Some(*attempt), true);
+                let name = match self.is_summarising {
+                    true => "summarization_retry_scheduled",
+                    false => "auto_retry_start",
+                };
+                self.has_repeated_summary = self.is_summarising;
+                if !self.is_summarising {
+                    self.end_run(true, &mut out);
+                    (self.retry, self.is_waiting_to_retry) = (Some(*attempt), true);
+                }
                 let delay = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
                 let fields = json!({
                     "attempt": attempt, "maxAttempts": agent.state().settings.retry.most, "delayMs": delay,
                     "errorMessage": error.to_string(),
                 });
-                out.push(WireEvent::new("auto_retry_start", fields));
+                out.push(WireEvent::new(name, fields));
             }
             AgentEvent::AgentEnd(outcome) => {
                 self.is_waiting_to_retry = false;
@@ -151,6 +162,11 @@ impl Translator {
             AgentEvent::QueueChanged => {
                 let queue = queue_texts(agent);
                 if queue != self.queue {
+                    let count = |texts: &QueueTexts| texts.steering.len() + texts.follow_up.len();
+                    // A prompt is taken for the turn that begins.
+                    if count(&queue) < count(&self.queue) {
+                        self.begin_turn(&mut out);
+                    }
                     out.push(WireEvent::new("queue_update", json!(queue)));
                     self.queue = queue;
                 }
@@ -209,11 +225,12 @@ impl Translator {
     fn translate_rest(&mut self, event: &AgentEvent, agent: &AgentHandle, out: &mut Vec<WireEvent>) {
         match event {
             AgentEvent::CompactionStart { reason } => {
-                self.is_compacting = true;
+                (self.is_compacting, self.is_summarising) = (true, true);
                 out.push(WireEvent::new("compaction_start", json!({"reason": reason})));
             }
             AgentEvent::CompactionEnd { reason, entry, error, .. } => {
                 self.is_compacting = false;
+                self.end_summary(out);
                 let mut fields = json!({"reason": reason});
                 if let Some(result) = entry.as_ref().and_then(|id| compaction_json(agent, id)) {
                     fields["result"] = result;
@@ -226,7 +243,8 @@ impl Translator {
                 out.push(WireEvent::new("compaction_end", fields));
             }
             AgentEvent::HookFailed(HookFailure { handler, event, message }) => {
-                let fields = json!({"extensionPath": handler, "event": event, "error": message});
+                let error = without_stack(message);
+                let fields = json!({"extensionPath": handler, "event": event, "error": error});
                 out.push(WireEvent::new("extension_error", fields));
             }
             AgentEvent::ThinkingChanged { level } => {
@@ -246,9 +264,11 @@ impl Translator {
                 }
             }
             AgentEvent::BranchSummaryStart => {
+                self.is_summarising = true;
                 out.push(WireEvent::extra("branch_summary_start", json!({})));
             }
             AgentEvent::BranchSummaryEnd { aborted, error } => {
+                self.end_summary(out);
                 let mut fields = json!({"aborted": aborted});
                 if let Some(error) = error {
                     fields["errorMessage"] = error.as_str().into();
@@ -275,6 +295,13 @@ impl Translator {
                 out.push(WireEvent::extra("prompts_returned", json!({"prompts": texts})));
             }
             _ => {}
+        }
+    }
+
+    fn end_summary(&mut self, out: &mut Vec<WireEvent>) {
+        self.is_summarising = false;
+        if std::mem::take(&mut self.has_repeated_summary) {
+            out.push(WireEvent::new("summarization_retry_finished", json!({})));
         }
     }
 
@@ -371,6 +398,11 @@ fn new_part<'t>(before: &str, now: &'t str) -> &'t str {
     }
     let anchor = &before[before.ceil_char_boundary(before.len().saturating_sub(ANCHOR))..];
     now.rfind(anchor).map_or(now, |at| &now[at + anchor.len()..])
+}
+
+/// Returns the message of an error of script, without the places in the source.
+pub(crate) fn without_stack(message: &str) -> &str {
+    message.split_once("\n    at ").map_or(message, |(message, _)| message)
 }
 
 /// Returns the event of a move of the leaf; none if another session was opened.

@@ -8,7 +8,7 @@ use offshoot_agent::queue::Delivery;
 use serde_json::{Value as Json, json};
 
 use super::client::{Client, Reply};
-use super::events::WireEvent;
+use super::events::{WireEvent, without_stack};
 use super::protocol::{Accepted, Command, Disposition, ImageInput, StreamingBehavior};
 use super::server::Server;
 use crate::failure::{Failure, FailureKind};
@@ -146,6 +146,7 @@ impl Server {
     }
 
     async fn report_command(&self, name: &str, error: String) -> ExtensionRun {
+        let error = without_stack(&error);
         let fields = json!({"extensionPath": format!("command:{name}"), "event": "command", "error": error});
         self.publish([WireEvent::new("extension_error", fields)]).await;
         ExtensionRun::Handled

@@ -1,5 +1,6 @@
 //! Serving clients: one on standard input and output, or many on a socket.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -89,9 +90,13 @@ async fn run(
             }
         }
     };
+    server.is_ready.send_replace(false);
     let failing = async {
         match start.await {
-            Ok(()) => std::future::pending().await,
+            Ok(()) => {
+                server.is_ready.send_replace(true);
+                std::future::pending().await
+            }
             Err(failure) => failure,
         }
     };
@@ -182,17 +187,22 @@ impl Listener {
     /// Creates a socket that only its owner can use. A socket without a listener is replaced.
     fn bind(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-        let is_socket = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket());
-        if is_socket {
-            if std::os::unix::net::UnixStream::connect(path).is_ok() {
-                let text = format!("another server listens to {}", path.display());
-                return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
+        match fs::symlink_metadata(path) {
+            Ok(meta) if !meta.file_type().is_socket() => {
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, "a file is there already"));
             }
-            std::fs::remove_file(path)?;
+            Ok(_) if std::os::unix::net::UnixStream::connect(path).is_ok() => {
+                return Err(io::Error::new(io::ErrorKind::AddrInUse, "another server listens to it"));
+            }
+            Ok(_) | Err(_) => {}
         }
-        // The socket is created with its final mode, so that no other user can connect in between.
-        let listener = UnixListener::bind(path)?;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+        // In a private directory the socket gets its mode before anybody can reach it.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let private = tempfile::Builder::new().prefix(".").tempdir_in(parent.unwrap_or(Path::new(".")))?;
+        let unnamed = private.path().join("s");
+        let listener = UnixListener::bind(&unnamed)?;
+        fs::set_permissions(&unnamed, fs::Permissions::from_mode(0o600))?;
+        fs::rename(&unnamed, path)?;
         Ok(Listener { listener, path: path.to_owned() })
     }
 
@@ -224,7 +234,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         // It may be gone already.
-        drop(std::fs::remove_file(&self.path));
+        drop(fs::remove_file(&self.path));
     }
 }
 

@@ -9,7 +9,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::AgentEvent;
 use offshoot_agent::handle::AgentHandle;
 use serde_json::{Map, Value as Json, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::client::{Client, Reply, json_rpc_answer};
 use super::dialogs::{Dialogs, HostEvents};
@@ -55,6 +55,8 @@ pub struct Server {
     pub(crate) navigation: RefCell<Option<Cancel>>,
     /// Ends the server.
     pub(crate) shutdown: Cancel,
+    /// False while extensions are loaded; commands that change something wait.
+    pub(crate) is_ready: watch::Sender<bool>,
     /// The session and the number of its entries that subscribers know.
     known_entries: RefCell<(String, usize)>,
     barriers: mpsc::UnboundedSender<oneshot::Sender<()>>,
@@ -77,6 +79,7 @@ impl Server {
             commands: RefCell::default(),
             navigation: RefCell::default(),
             shutdown: Cancel::new(),
+            is_ready: watch::Sender::new(true),
             known_entries: RefCell::default(),
             barriers,
             barrier_queue: RefCell::new(Some(barrier_queue)),
@@ -198,6 +201,10 @@ impl Server {
         };
         match (client.protocol, value) {
             (Protocol::Rpc, value) => self.take_rpc(client, value).await,
+            (Protocol::JsonRpc, Json::Array(batch)) if batch.len() > MAX_REQUESTS => {
+                let text = format!("a batch has at most {MAX_REQUESTS} requests");
+                self.refuse(client, Failure::of(FailureKind::Request, text)).await;
+            }
             (Protocol::JsonRpc, Json::Array(batch)) if !batch.is_empty() => {
                 let (server, client) = (self.clone(), client.clone());
                 tokio::task::spawn_local(async move { server.take_batch(&client, batch).await });
@@ -303,6 +310,8 @@ impl Server {
         client.requests.set(client.requests.get() + 1);
         let (server, client) = (self.clone(), client.clone());
         tokio::task::spawn_local(async move {
+            // The sender lives as long as the server.
+            drop(server.is_ready.subscribe().wait_for(|is_ready| *is_ready).await);
             if let Command::Prompt { .. } = command {
                 server.prompt(&client, id, command).await;
             } else {
@@ -337,8 +346,9 @@ fn unknown(name: &str) -> Failure {
 /// Reads a command.
 fn read_command(name: &str, mut fields: Map<String, Json>) -> Result<Command, Failure> {
     fields.insert("type".to_owned(), name.into());
+    let no_variant = format!("unknown variant `{name}`");
     serde_json::from_value(Json::Object(fields)).map_err(|error| match error.to_string() {
-        text if text.starts_with("unknown variant") => unknown(name),
+        text if text.starts_with(&no_variant) => unknown(name),
         text => Failure::of(FailureKind::BadInput, format!("Invalid {name} command: {text}")),
     })
 }

@@ -17,6 +17,12 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
         // The turn would go on at another place of the tree than it began.
         return Err("the session cannot be changed like this while a turn is running".to_owned());
     }
+    if name == "appendCustom" {
+        // Front ends show what extensions append.
+        let entry =
+            shared.setting.host.agent.append_entry(text(arguments, "customType")?, given(arguments, "data"));
+        return spelled(entry.map_err(said)?.as_str());
+    }
     shared.setting.host.with_session(|session| of_session(session, name, arguments))
 }
 
@@ -38,9 +44,6 @@ fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
         "labels" => labels(session),
         "facts" => facts(session),
         "tokens" => spelled(json!(session.context_estimate(Position::Leaf).map_err(said)?.tokens)),
-        "appendCustom" => {
-            id(session.append_custom_entry(text(arguments, "customType")?, given(arguments, "data")))
-        }
         "appendMessage" => {
             let display = arguments["display"].as_bool().unwrap_or(false);
             let (custom_type, details) = (text(arguments, "customType")?, given(arguments, "details"));
