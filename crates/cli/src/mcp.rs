@@ -92,7 +92,7 @@ mod with_mcp {
 
         /// Starts the servers of the configuration and those that an editor lists.
         pub(crate) fn start_for_editor(
-            args: &talk::Args,
+            args: &talk::AgentArgs,
             setup: &Setup,
             agent: &AgentHandle,
             listed: &[Json],
@@ -271,7 +271,7 @@ mod without_mcp {
 
         #[cfg(feature = "server")]
         pub(crate) fn start_for_editor(
-            args: &talk::Args,
+            args: &talk::AgentArgs,
             setup: &Setup,
             agent: &AgentHandle,
             listed: &[serde_json::Value],
