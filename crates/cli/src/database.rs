@@ -179,7 +179,7 @@ mod without_postgres {
 
     /// No databases: this build has no driver.
     #[derive(Debug, Clone, Default)]
-    pub(crate) struct Databases;
+    pub(crate) struct Databases {}
 
     impl Databases {
         pub(crate) fn open_with(&self, options: Options) -> Options {

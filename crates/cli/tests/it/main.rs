@@ -1,6 +1,8 @@
 //! The program as a person runs it: what it prints, what it leaves alone, how it ends.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+#[cfg(feature = "server")]
+mod acp;
 mod append;
 mod arguments;
 mod check;
