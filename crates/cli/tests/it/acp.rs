@@ -2,10 +2,12 @@
 //!
 //! `tests/acp_clients` drives it with real clients.
 
+use std::process::Stdio;
+
 use serde_json::{Value as Json, json};
 use testkit::model_server::{ModelServer, Reply};
 
-use crate::rpc::Program;
+use crate::rpc::{Peer, Program};
 use crate::support::Home;
 use crate::talk::set_up;
 
@@ -20,7 +22,11 @@ impl Editor {
     fn start(home: &Home) -> Self {
         let cwd = home.path("project");
         std::fs::create_dir_all(&cwd).unwrap();
-        let program = Program::start(home, &["acp"]);
+        // Every session of the program would get the same fixed ids.
+        let mut command = home.command(&["acp"]);
+        let mut child = command.env_remove("OFFSHOOT_IDS").stderr(Stdio::inherit()).spawn().unwrap();
+        let peer = Peer::new(child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let program = Program { child, peer };
         let mut editor = Editor { program, next_id: 0, cwd: cwd.to_str().unwrap().to_owned() };
         assert_eq!(editor.result("initialize", &json!({"protocolVersion": 1}))["protocolVersion"], 1);
         editor
@@ -106,8 +112,9 @@ fn wrong_messages_get_errors_that_name_the_problem() {
     }
     let peer = &mut editor.program.peer;
     peer.write("nonsense\n[]\n\n{\"id\":9}\n{\"jsonrpc\":\"2.0\",\"method\":\"unknown/notification\"}\n");
-    assert_eq!(peer.until(|record| record["id"].is_null())["error"]["code"], -32700);
-    assert_eq!(peer.until(|record| record["id"].is_null())["error"]["code"], -32600);
+    let is_unnamed = |record: &Json| record.get("id").is_some_and(Json::is_null);
+    assert_eq!(peer.until(is_unnamed)["error"]["code"], -32700);
+    assert_eq!(peer.until(is_unnamed)["error"]["code"], -32600);
     editor.open();
     assert_eq!(editor.program.end(), 0);
 }
@@ -203,7 +210,7 @@ fn commands_of_the_program_can_be_typed_as_a_prompt() {
     };
     say(&mut editor, "hello");
     assert!(say(&mut editor, "/label start").contains("start"));
-    assert!(say(&mut editor, "/label").contains("argument is missing"));
+    assert!(say(&mut editor, "/switch").contains("argument is missing"));
     assert!(say(&mut editor, "/undo").contains("hello"));
     let tree = editor.result("_offshoot/tree", &json!({"sessionId": session}));
     assert!(

@@ -4,8 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of the agent that no front end may name.
-const PARTS: &[&str] =
-    &["SessionGuard", "shared_session", "&mut Agent", "&Agent,", "Arc<Agent", "Box<Agent", "lock_as"];
+const PARTS: &[&str] = &[
+    "SessionGuard",
+    "shared_session",
+    "&mut Agent,",
+    "&mut Agent)",
+    "&Agent,",
+    "&Agent)",
+    "Arc<Agent",
+    "Box<Agent",
+    "lock_as",
+];
 
 /// Files that make an agent and start it.
 const MAKERS: &[&str] = &["cli/src/talk.rs", "cli/src/talk/command.rs", "cli/src/cmd/session_command.rs"];

@@ -98,7 +98,7 @@ impl Connection {
             }
             "session/prompt" => {
                 let session = self.session_of(&params)?;
-                session.prompt(self, &params["prompt"]).await
+                session.prompt(self, params.get("prompt").unwrap_or(&Json::Null)).await
             }
             "session/set_mode" => self.session_of(&params)?.set_mode(text(&params, "modeId")?),
             "session/set_config_option" => {
