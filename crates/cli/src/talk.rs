@@ -278,7 +278,7 @@ impl Args {
         Setup::read(app, self.trust)
     }
 
-    /// Opens the session and creates its agent, like [`agent_on`](Args::agent_on).
+    /// Opens the session and creates its agent, like [`AgentArgs::agent_on`].
     pub(crate) fn agent_for(
         &self,
         setup: &Setup,

@@ -1,7 +1,7 @@
 //! The Agent Client Protocol, version 1: an editor drives agents over standard input and output.
 //!
-//! frame -> **[`Connection`](connection::Connection)** -> method -> [`AcpSession`](session::AcpSession) -> commands of
-//! [`rpc`](crate::rpc) on its agent; agent -> events -> updates -> frame
+//! frame -> **connection** -> method -> session -> commands of [`rpc`](crate::rpc) on its agent; agent -> events -> updates
+//! -> frame
 //!
 //! Ids of messages are ids of entries, so an editor can name an entry that it shows. Messages are plain JSON: the protocol
 //! grows by fields, and a client that knows other fields than we do still works.
