@@ -94,6 +94,17 @@ fn scan(
     Ok(scanner.at)
 }
 
+/// The letters that follow a backslash, apart from `u`. A table, because the branches of a `match` are hard to predict.
+const IS_ESCAPE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut letters: &[u8] = b"\"\\/bfnrt";
+    while let [letter, rest @ ..] = letters {
+        table[*letter as usize] = true;
+        letters = rest;
+    }
+    table
+};
+
 struct Scanner<'t> {
     text: &'t [u8],
     at: usize,
@@ -229,17 +240,16 @@ impl Scanner<'_> {
     #[inline]
     fn escape(&mut self) -> Result<(), SyntaxError> {
         self.at += 1;
-        match self.peek() {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-            b'u' => {
-                for _ in 0..4 {
-                    self.at += 1;
-                    if !self.peek().is_ascii_hexdigit() {
-                        return Err(self.error("expected a hexadecimal digit"));
-                    }
+        let letter = self.peek();
+        if letter == b'u' {
+            for _ in 0..4 {
+                self.at += 1;
+                if !self.peek().is_ascii_hexdigit() {
+                    return Err(self.error("expected a hexadecimal digit"));
                 }
             }
-            _ => return Err(self.error("unknown escape")),
+        } else if !IS_ESCAPE[usize::from(letter)] {
+            return Err(self.error("unknown escape"));
         }
         self.at += 1;
         Ok(())
