@@ -274,7 +274,7 @@ fn find_members(
         let key_end = at + text::skip_string(&text[at..])?;
         let key = &text[at + 1..key_end - 1];
         // Only other keys can read like a name whose bytes differ.
-        let is_simple = key.iter().all(|byte| byte.is_ascii() && *byte != b'\\');
+        let is_simple = text::is_simple(key, text.get(at + 1..).and_then(|rest| rest.first_chunk()));
         let is_named = |name: &str| if is_simple { key == name.as_bytes() } else { reads(key, name) };
         // Paths that begin alike stand side by side, mostly.
         let mut compared = ("", false);

@@ -71,12 +71,33 @@ pub(crate) fn skip_string(text: &[u8]) -> Option<usize> {
 /// them takes longer than finding its end.
 #[inline]
 fn early_quote(content: &[u8]) -> Option<usize> {
-    let word = u128::from_le_bytes(*content.first_chunk()?);
-    let different = word ^ u128::from_le_bytes([b'"'; 16]);
-    // The lowest byte that is zero in `different` is the lowest one with its high bit set here.
-    let quotes =
-        different.wrapping_sub(u128::from_le_bytes([1; 16])) & !different & u128::from_le_bytes([0x80; 16]);
+    let quotes = marks(u128::from_le_bytes(*content.first_chunk()?), b'"');
     (quotes != 0).then(|| quotes.trailing_zeros() as usize / 8)
+}
+
+/// Returns true if bytes are ASCII without a backslash. `chunk` is the 16 bytes of text that begin with them, if there are
+/// so many.
+#[inline]
+pub(super) fn is_simple(bytes: &[u8], chunk: Option<&[u8; 16]>) -> bool {
+    match chunk {
+        Some(chunk) if bytes.len() < 16 => {
+            let word = u128::from_le_bytes(*chunk) & ((1 << (8 * bytes.len())) - 1);
+            (word & repeated(0x80)) | marks(word, b'\\') == 0
+        }
+        _ => bytes.is_ascii() && !bytes.contains(&b'\\'),
+    }
+}
+
+/// Marks, in the top bit of each of 16 bytes, those that equal `byte`. A byte above one that is marked rightly can be marked
+/// too, so only the lowest mark counts.
+#[inline]
+fn marks(word: u128, byte: u8) -> u128 {
+    let different = word ^ repeated(byte);
+    different.wrapping_sub(repeated(1)) & !different & repeated(0x80)
+}
+
+const fn repeated(byte: u8) -> u128 {
+    u128::from_le_bytes([byte; 16])
 }
 
 /// Reads bytes without escapes; each broken sequence becomes one U+FFFD, as in browsers.
