@@ -26,6 +26,7 @@ use tracing::{Instrument as _, info_span};
 use crate::approval::{Approvals, Approver};
 use crate::cancel::Cancel;
 use crate::command::{History, Reload};
+use crate::editor::Editor;
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Events};
 use crate::extension::ExtensionCommand;
@@ -69,6 +70,7 @@ pub struct Agent {
     tools: Arc<Mutex<ToolBox>>,
     approver: Option<Arc<dyn Approver>>,
     approvals: Approvals,
+    editor: Editor,
     /// Variables that commands do not inherit, files that tools do not open, and text that their output does not contain.
     pub secrets: Arc<Secrets>,
     /// The handlers of events.
@@ -104,6 +106,7 @@ impl Agent {
             tools: Arc::default(),
             approver: None,
             approvals: Approvals::default(),
+            editor: Editor::default(),
             secrets: Arc::default(),
             hooks: Hooks::new(),
             settings: Settings::default(),
@@ -228,6 +231,7 @@ impl Agent {
             tools: self.tools.clone(),
             state: self.state.clone(),
             approvals: self.approvals.clone(),
+            editor: self.editor.clone(),
             source: Source::Agent,
         }
     }

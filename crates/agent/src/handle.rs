@@ -19,6 +19,7 @@ use crate::agent::{Agent, Move, Submission};
 use crate::approval::{ApprovalRequest, Approvals};
 use crate::cancel::Cancel;
 use crate::command::resolve;
+use crate::editor::{Editor, EditorAccess, FileRequest};
 use crate::error::{AgentError, Result};
 use crate::event::{AgentEvent, Events, Subscription};
 use crate::extension::ExtensionCommand;
@@ -156,6 +157,7 @@ pub struct AgentHandle {
     pub(crate) tools: Arc<Mutex<ToolBox>>,
     pub(crate) state: Arc<Mutex<AgentState>>,
     pub(crate) approvals: Approvals,
+    pub(crate) editor: Editor,
     pub(crate) source: Source,
 }
 
@@ -244,6 +246,11 @@ impl AgentHandle {
     /// Registers as the front end that approves tool calls, replacing the previous one.
     pub fn approvals(&self) -> mpsc::UnboundedReceiver<ApprovalRequest> {
         self.approvals.register()
+    }
+
+    /// Registers as the editor whose files tools read and write, replacing the previous one.
+    pub fn editor(&self, access: EditorAccess) -> mpsc::UnboundedReceiver<FileRequest> {
+        self.editor.register(access)
     }
 
     /// Returns what happens to tool calls that the user must be asked about.

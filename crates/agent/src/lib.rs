@@ -11,6 +11,7 @@ pub mod agent;
 pub mod approval;
 pub mod cancel;
 pub mod command;
+pub mod editor;
 pub mod error;
 pub mod event;
 pub mod extension;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::cancel::Cancel;
+use crate::editor::Editor;
 use crate::model::ToolSpec;
 use crate::secrets::Secrets;
 use crate::tools::ResolvedPath;
@@ -105,6 +106,8 @@ pub struct ToolPlace {
     pub progress: Arc<dyn Fn(ToolOutput) + Send + Sync>,
     /// The secrets that commands do not inherit and tools do not open.
     pub secrets: Arc<Secrets>,
+    /// The editor that has files open.
+    pub(crate) editor: Editor,
     /// The paths of the call: permissions judge them, and the tool opens them.
     pub(crate) paths: Vec<ResolvedPath>,
 }
@@ -118,6 +121,7 @@ impl ToolPlace {
             cancel,
             progress: Arc::new(drop),
             secrets: Arc::default(),
+            editor: Editor::default(),
             paths: Vec::new(),
         }
     }

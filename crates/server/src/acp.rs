@@ -8,6 +8,7 @@
 
 mod connection;
 mod content;
+mod files;
 mod history;
 mod methods;
 mod permission;

@@ -176,7 +176,8 @@ impl Agent {
 
     /// Returns the environment in which the tools of this agent run.
     pub fn tool_place(&self, cancel: Cancel) -> ToolPlace {
-        ToolPlace { secrets: Arc::clone(&self.secrets), ..ToolPlace::new(&self.cwd, cancel) }
+        let (secrets, editor) = (Arc::clone(&self.secrets), self.editor.clone());
+        ToolPlace { secrets, editor, ..ToolPlace::new(&self.cwd, cancel) }
     }
 
     /// Reports a refused call and returns its output for the model.

@@ -85,7 +85,7 @@ fn change(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<Fi
 
 fn edit(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult {
     let Planned { old, new, places } = plan(arguments, path, place)?;
-    files::replace(path, &new).map_err(|error| error.output("write", path, place))?;
+    files::write(path, &new, place)?;
     let shown = path.shown(&place.cwd);
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
@@ -100,14 +100,17 @@ fn plan(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<Plan
     let Some(edits) = edits.collect::<Option<Vec<Edit<'_>>>>() else {
         return Err(ToolOutput::error("every edit needs oldText and newText"));
     };
-    let old = content(path).map_err(|error| error.output("edit", path, place))?;
+    let old = content(path, place).map_err(|error| error.output("edit", path, place))?;
     let new = matching::apply(&old, &edits)
         .map_err(|error| ToolOutput::error(format!("nothing was changed in {shown}: {error}")))?;
     let places = edits.len();
     Ok(Planned { old, new, places })
 }
 
-fn content(path: &ResolvedPath) -> Result<Vec<u8>, FileError> {
+fn content(path: &ResolvedPath, place: &ToolPlace) -> Result<Vec<u8>, FileError> {
+    if let Some(text) = place.editor.read(path.real(), &place.cancel) {
+        return Ok(text.into_bytes());
+    }
     let (file, size) = files::open(path)?;
     if size > MAX_FILE {
         let size = output::size(size);

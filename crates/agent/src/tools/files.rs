@@ -107,11 +107,22 @@ fn expect_regular(kind: FileType) -> Result<(), FileError> {
     }
 }
 
+/// Writes a file through the editor if there is one that writes, or else to the disk. The error is the output of the call.
+pub(super) fn write(path: &ResolvedPath, content: &[u8], place: &ToolPlace) -> Result<(), ToolOutput> {
+    let text = std::str::from_utf8(content).ok();
+    match text.and_then(|text| place.editor.write(path.real(), text, &place.cancel)) {
+        Some(written) => written.map_err(|error| {
+            ToolOutput::error(format!("the editor did not write {}: {error}", path.shown(&place.cwd)))
+        }),
+        None => replace(path, content).map_err(|error| error.output("write", path, place)),
+    }
+}
+
 /// Creates a file or replaces its content atomically.
 ///
 /// Creates missing directories. Mode and owner stay. If the directory cannot be written (a single mounted file, a
 /// directory of another user), the file is overwritten in place.
-pub(crate) fn replace(path: &ResolvedPath, content: &[u8]) -> Result<(), FileError> {
+pub(super) fn replace(path: &ResolvedPath, content: &[u8]) -> Result<(), FileError> {
     let (directory, name) = path.parent(true).map_err(|error| match error {
         // Missing directories were created, so a part of the path is not a directory.
         FileError::Missing => FileError::Io(io::ErrorKind::NotADirectory.into()),

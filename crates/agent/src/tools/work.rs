@@ -1,6 +1,5 @@
 //! Runs the blocking work of a tool on a separate thread that can be cancelled.
 
-use std::fs::File;
 use std::io::{self, Read};
 
 use crate::cancel::Cancel;
@@ -34,12 +33,12 @@ pub(crate) fn cancelled() -> ToolOutput {
 }
 
 /// A file whose reads fail after a cancellation.
-pub(super) struct Cancellable<'a> {
-    pub(super) file: File,
+pub(super) struct Cancellable<'a, F> {
+    pub(super) file: F,
     pub(super) cancel: &'a Cancel,
 }
 
-impl Read for Cancellable<'_> {
+impl<F: Read> Read for Cancellable<'_, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.cancel.is_cancelled() {
             return Err(io::Error::other("cancelled"));

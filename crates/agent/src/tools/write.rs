@@ -28,9 +28,9 @@ pub(super) const TOOL: BuiltIn = BuiltIn {
     work: Work::Changes { prepare: std::convert::identity, change, run: write },
 };
 
-fn change(arguments: &Json, path: &ResolvedPath, _: &ToolPlace) -> Result<FileChange, ToolOutput> {
+fn change(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<FileChange, ToolOutput> {
     let new = Fields(arguments).text("content").unwrap_or_default();
-    let (old, note) = match old_text(path) {
+    let (old, note) = match old_text(path, place) {
         None => (None, String::new()),
         Some(PreviousContent::Text(old)) => (Some(old), String::new()),
         Some(PreviousContent::Other(size)) => {
@@ -44,8 +44,8 @@ fn change(arguments: &Json, path: &ResolvedPath, _: &ToolPlace) -> Result<FileCh
 
 fn write(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult {
     let content = Fields(arguments).text("content").unwrap_or_default();
-    let old = old_text(path);
-    files::replace(path, content.as_bytes()).map_err(|error| error.output("write", path, place))?;
+    let old = old_text(path, place);
+    files::write(path, content.as_bytes(), place)?;
     let shown = path.shown(&place.cwd);
     let size_now = match content.len() {
         1 => "1 byte".to_owned(),
@@ -68,7 +68,10 @@ enum PreviousContent {
     Other(u64),
 }
 
-fn old_text(path: &ResolvedPath) -> Option<PreviousContent> {
+fn old_text(path: &ResolvedPath, place: &ToolPlace) -> Option<PreviousContent> {
+    if let Some(text) = place.editor.read(path.real(), &place.cancel) {
+        return Some(PreviousContent::Text(text));
+    }
     let (file, size) = files::open(path).ok()?;
     let mut text = String::new();
     if size > COMPARED || file.take(COMPARED).read_to_string(&mut text).is_err() {

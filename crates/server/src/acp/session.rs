@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 
 use super::StartedAgent;
 use super::connection::Connection;
-use super::content;
+use super::{content, files};
 use super::update::Updates;
 use crate::failure::{Failure, FailureKind};
 use crate::rpc::{HostEvents, Server};
@@ -64,6 +64,7 @@ impl AcpSession {
         let (flushes, flush_queue) = mpsc::unbounded_channel();
         let events = server.agent.subscribe_within(UNREAD_EVENTS);
         let approvals = server.agent.approvals();
+        let files = server.agent.editor(files::access(&connection.capabilities.borrow()));
         let shows_compactions = connection.capabilities.borrow()["session"]["compaction"].is_object();
         let session = Rc::new(AcpSession {
             server,
@@ -79,6 +80,7 @@ impl AcpSession {
         session.tasks.replace(vec![
             tokio::task::spawn_local(session.clone().send_updates(events, flush_queue)),
             tokio::task::spawn_local(session.clone().ask_for_approvals(approvals)),
+            tokio::task::spawn_local(session.clone().serve_files(files)),
             tokio::task::spawn_local(session.clone().take_host_events(host_events)),
         ]);
         loading.await?;

@@ -1,6 +1,5 @@
 //! Streams the lines of a text file.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use serde_json::json;
@@ -31,7 +30,12 @@ struct Lines {
 }
 
 /// Reads the requested lines and describes the omitted ones.
-pub(super) fn read(mut file: File, size: u64, range: Range, place: &ToolPlace) -> io::Result<ToolOutput> {
+pub(super) fn read(
+    mut file: impl Read + Seek,
+    size: u64,
+    range: Range,
+    place: &ToolPlace,
+) -> io::Result<ToolOutput> {
     skip_mark(&mut file)?;
     let file = Cancellable { file, cancel: &place.cancel };
     let lines = take(BufReader::with_capacity(BUFFER, file), size, range);
@@ -52,7 +56,7 @@ pub(super) fn read(mut file: File, size: u64, range: Range, place: &ToolPlace) -
 }
 
 /// Skips a byte order mark.
-fn skip_mark(file: &mut File) -> io::Result<()> {
+fn skip_mark(file: &mut (impl Read + Seek)) -> io::Result<()> {
     let mut reader = BufReader::with_capacity(8, &mut *file);
     let skipped = if reader.fill_buf()?.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     file.seek(io::SeekFrom::Start(skipped)).map(drop)
