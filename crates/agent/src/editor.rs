@@ -65,7 +65,7 @@ impl<T> FileAnswer<T> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Editor(Arc<Mutex<Option<Registered>>>);
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Registered {
     access: EditorAccess,
     requests: mpsc::UnboundedSender<FileRequest>,
@@ -79,9 +79,14 @@ impl Editor {
         receive
     }
 
+    /// Returns the operations that the registered editor offers.
+    pub(crate) fn access(&self) -> EditorAccess {
+        lock(&self.0).as_ref().map_or(EditorAccess::default(), |registered| registered.access)
+    }
+
     /// Returns the text of a file as the editor has it; `None` if the file is to be read from the disk. Blocks.
     pub(crate) fn read(&self, path: &Path, cancel: &Cancel) -> Option<String> {
-        let requests = self.requests(|access| access.read)?;
+        let requests = self.requests()?;
         let path = path.to_owned();
         let read = ask(&requests, |answer| FileRequest::Read { path, answer }, cancel);
         read.inspect_err(|error| tracing::debug!(error, "the editor did not read a file")).ok()
@@ -89,17 +94,14 @@ impl Editor {
 
     /// Writes a file through the editor; `None` if it is to be written to the disk. Blocks.
     pub(crate) fn write(&self, path: &Path, text: &str, cancel: &Cancel) -> Option<Result<(), String>> {
-        let requests = self.requests(|access| access.write)?;
+        let requests = self.requests()?;
         let (path, text) = (path.to_owned(), text.to_owned());
         Some(ask(&requests, |answer| FileRequest::Write { path, text, answer }, cancel))
     }
 
-    fn requests(
-        &self,
-        is_offered: impl FnOnce(EditorAccess) -> bool,
-    ) -> Option<mpsc::UnboundedSender<FileRequest>> {
-        let registered = lock(&self.0).clone()?;
-        (is_offered(registered.access) && !registered.requests.is_closed()).then_some(registered.requests)
+    fn requests(&self) -> Option<mpsc::UnboundedSender<FileRequest>> {
+        let requests = lock(&self.0).as_ref()?.requests.clone();
+        (!requests.is_closed()).then_some(requests)
     }
 }
 

@@ -108,7 +108,7 @@ fn plan(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> Result<Plan
 }
 
 fn content(path: &ResolvedPath, place: &ToolPlace) -> Result<Vec<u8>, FileError> {
-    if let Some(text) = place.editor.read(path.real(), &place.cancel) {
+    if let Some(text) = files::editor_text(path, place) {
         return Ok(text.into_bytes());
     }
     let (file, size) = files::open(path)?;

@@ -107,9 +107,29 @@ fn expect_regular(kind: FileType) -> Result<(), FileError> {
     }
 }
 
+/// The bytes of a file that decide if it is text.
+const SNIFFED: u64 = 8 << 10;
+
+/// Returns the text of a file as the editor has it, with unsaved changes.
+///
+/// Returns `None` if no editor reads files, or if the disk has anything but a text file there, so that an editor sees
+/// neither binary files nor paths that were replaced after the call was judged.
+pub(super) fn editor_text(path: &ResolvedPath, place: &ToolPlace) -> Option<String> {
+    if !place.editor.access().read {
+        return None;
+    }
+    match beginning(path, SNIFFED) {
+        Ok(start) => std::str::from_utf8(&start.bytes).ok().filter(|text| !text.contains('\0')).map(drop),
+        Err(FileError::Missing) => Some(()),
+        Err(_) => None,
+    }?;
+    place.editor.read(path.real(), &place.cancel)
+}
+
 /// Writes a file through the editor if there is one that writes, or else to the disk. The error is the output of the call.
 pub(super) fn write(path: &ResolvedPath, content: &[u8], place: &ToolPlace) -> Result<(), ToolOutput> {
-    let text = std::str::from_utf8(content).ok();
+    let is_as_judged = || matches!(open(path), Ok(_) | Err(FileError::Missing));
+    let text = std::str::from_utf8(content).ok().filter(|_| place.editor.access().write && is_as_judged());
     match text.and_then(|text| place.editor.write(path.real(), text, &place.cancel)) {
         Some(written) => written.map_err(|error| {
             ToolOutput::error(format!("the editor did not write {}: {error}", path.shown(&place.cwd)))

@@ -56,13 +56,11 @@ fn read(arguments: &Json, path: &ResolvedPath, place: &ToolPlace) -> ToolResult 
 }
 
 fn read_file(path: &ResolvedPath, range: Range, place: &ToolPlace) -> Result<ToolOutput, FileError> {
-    let on_disk = files::open(path).and_then(|(mut file, size)| Ok((sniff(&mut file)?, file, size)));
-    let may_be_text =
-        on_disk.as_ref().map_or(true, |(start, ..)| image_type(start).or(binary_kind(start)).is_none());
-    if may_be_text && let Some(text) = place.editor.read(path.real(), &place.cancel) {
+    if let Some(text) = files::editor_text(path, place) {
         return Ok(text::read(Cursor::new(&text), text.len() as u64, range, place)?);
     }
-    let (start, file, size) = on_disk?;
+    let (mut file, size) = files::open(path)?;
+    let start = sniff(&mut file)?;
     let shown = path.shown(&place.cwd);
     if let Some(mime_type) = image_type(&start) {
         return Ok(image(file, size, mime_type, &shown)?);

@@ -69,7 +69,7 @@ enum PreviousContent {
 }
 
 fn old_text(path: &ResolvedPath, place: &ToolPlace) -> Option<PreviousContent> {
-    if let Some(text) = place.editor.read(path.real(), &place.cancel) {
+    if let Some(text) = files::editor_text(path, place) {
         return Some(PreviousContent::Text(text));
     }
     let (file, size) = files::open(path).ok()?;

@@ -2,6 +2,7 @@
 //!
 //! `tests/acp_clients` drives it with real clients.
 
+use std::collections::BTreeMap;
 use std::process::Stdio;
 
 use serde_json::{Value as Json, json};
@@ -20,6 +21,10 @@ struct Editor {
 
 impl Editor {
     fn start(home: &Home) -> Self {
+        Self::start_with(home, &json!({}))
+    }
+
+    fn start_with(home: &Home, capabilities: &Json) -> Self {
         let cwd = home.path("project");
         std::fs::create_dir_all(&cwd).unwrap();
         // Every session of the program would get the same fixed ids.
@@ -28,7 +33,8 @@ impl Editor {
         let peer = Peer::new(child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let program = Program { child, peer };
         let mut editor = Editor { program, next_id: 0, cwd: cwd.to_str().unwrap().to_owned() };
-        assert_eq!(editor.result("initialize", &json!({"protocolVersion": 1}))["protocolVersion"], 1);
+        let params = json!({"protocolVersion": 1, "clientCapabilities": capabilities});
+        assert_eq!(editor.result("initialize", &params)["protocolVersion"], 1);
         editor
     }
 
@@ -70,6 +76,126 @@ impl Editor {
     fn update(&mut self, kind: &str) -> Json {
         self.program.peer.until(|record| record["params"]["update"]["sessionUpdate"] == kind)
     }
+}
+
+/// The files that an editor has open, and the requests that it got for them.
+#[derive(Default)]
+struct Buffers {
+    texts: BTreeMap<String, String>,
+    requests: Vec<String>,
+}
+
+impl Buffers {
+    /// Answers requests for files, and agrees to every tool call, until the prompt ends.
+    fn serve(&mut self, editor: &mut Editor, prompt: u64) -> Json {
+        loop {
+            let record = editor.program.peer.until(|record| {
+                record["id"] == prompt && record.get("method").is_none()
+                    || record.get("id").is_some() && record.get("method").is_some()
+            });
+            let Some(method) = record["method"].as_str() else { return record };
+            let path = record["params"]["path"].as_str().unwrap_or_default();
+            let name = path.rsplit('/').next().unwrap().to_owned();
+            self.requests.push(format!("{method} {name}"));
+            let answer = match method {
+                "session/request_permission" => {
+                    Ok(json!({"outcome": {"outcome": "selected", "optionId": "yes"}}))
+                }
+                "fs/read_text_file" => match self.texts.get(&name) {
+                    Some(text) => Ok(json!({ "content": text })),
+                    None => Err("it is not open"),
+                },
+                "fs/write_text_file" if name == "locked.txt" => Err("the buffer is locked"),
+                "fs/write_text_file" => {
+                    let text = record["params"]["content"].as_str().unwrap().to_owned();
+                    self.texts.insert(name, text);
+                    Ok(Json::Null)
+                }
+                other => panic!("{other}"),
+            };
+            editor.program.peer.send(&match answer {
+                Ok(result) => json!({"jsonrpc": "2.0", "id": record["id"], "result": result}),
+                Err(message) => {
+                    json!({"jsonrpc": "2.0", "id": record["id"], "error": {"code": -32603, "message": message}})
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn tools_read_unsaved_text_and_write_through_the_editor() {
+    let home = Home::new();
+    let call = |id: &str, tool: &str, arguments: Json| Reply::answer().call(id, tool, arguments);
+    let edit = |path: &str| json!({"path": path, "oldText": "unsaved", "newText": "edited"});
+    let server = ModelServer::start(vec![
+        call("c1", "read", json!({"path": "open.txt"})),
+        call("c2", "edit", edit("open.txt")),
+        call("c3", "write", json!({"path": "new.txt", "content": "new"})),
+        call("c4", "read", json!({"path": "closed.txt"})),
+        call("c5", "edit", edit("locked.txt")),
+        call("c6", "read", json!({"path": "image.png"})),
+        Reply::answer().text("Done."),
+    ])
+    .unwrap();
+    set_up(&home, &server, "openai-completions");
+    let mut editor = Editor::start_with(&home, &json!({"fs": {"readTextFile": true, "writeTextFile": true}}));
+    let on_disk = |name: &str| home.path("project").join(name);
+    std::fs::write(on_disk("open.txt"), "saved").unwrap();
+    std::fs::write(on_disk("closed.txt"), "only on the disk").unwrap();
+    std::fs::write(on_disk("locked.txt"), "saved").unwrap();
+    std::fs::write(on_disk("image.png"), b"\x89PNG\r\n\x1a\n\0\0\0\0").unwrap();
+    let mut buffers = Buffers::default();
+    buffers.texts.insert("open.txt".to_owned(), "unsaved text".to_owned());
+    buffers.texts.insert("locked.txt".to_owned(), "unsaved too".to_owned());
+
+    let session = editor.open();
+    let prompt = editor.prompt(&session, "go");
+    let end = buffers.serve(&mut editor, prompt);
+    assert_eq!(end["result"]["stopReason"], "end_turn");
+    assert_eq!(buffers.texts["open.txt"], "edited text");
+    assert_eq!(buffers.texts["new.txt"], "new");
+    assert_eq!(buffers.texts["locked.txt"], "unsaved too");
+    assert_eq!(std::fs::read_to_string(on_disk("open.txt")).unwrap(), "saved");
+    assert!(!on_disk("new.txt").exists());
+    assert!(!buffers.requests.iter().any(|request| request.contains("image.png")), "{:?}", buffers.requests);
+
+    let results: Vec<String> = server.requests().last().unwrap().body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message["role"] == "tool")
+        .map(|message| message["content"].to_string())
+        .collect();
+    assert_eq!(results.len(), 6);
+    for (result, expected) in results.iter().zip([
+        "unsaved text",
+        "Changed 1 place in open.txt",
+        "new.txt",
+        "only on the disk",
+        "the editor did not write locked.txt: the buffer is locked",
+        "",
+    ]) {
+        assert!(result.contains(expected), "{result} has no `{expected}`");
+    }
+    assert_eq!(editor.program.end(), 0);
+}
+
+#[test]
+fn an_editor_that_offers_no_files_is_not_asked_for_them() {
+    let home = Home::new();
+    let write = Reply::answer().call("c1", "write", json!({"path": "a.txt", "content": "text"}));
+    let read = Reply::answer().call("c2", "read", json!({"path": "a.txt"}));
+    let server = ModelServer::start(vec![write, read, Reply::answer().text("Done.")]).unwrap();
+    set_up(&home, &server, "openai-completions");
+    let mut editor = Editor::start(&home);
+    let session = editor.open();
+    let prompt = editor.prompt(&session, "go");
+    let mut buffers = Buffers::default();
+    buffers.serve(&mut editor, prompt);
+    assert_eq!(buffers.requests, ["session/request_permission "]);
+    assert_eq!(std::fs::read_to_string(home.path("project/a.txt")).unwrap(), "text");
+    assert_eq!(editor.program.end(), 0);
 }
 
 #[test]

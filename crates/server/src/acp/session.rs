@@ -20,8 +20,8 @@ use tokio::task::JoinHandle;
 
 use super::StartedAgent;
 use super::connection::Connection;
-use super::{content, files};
 use super::update::Updates;
+use super::{content, files};
 use crate::failure::{Failure, FailureKind};
 use crate::rpc::{HostEvents, Server};
 
