@@ -16,6 +16,9 @@ use testkit::model_server::{ModelServer, Reply};
 
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pi_rpc");
 
+/// Settings with which a compaction keeps the last prompt and what follows it.
+const COMPACTION: &str = r#"{"compaction": {"keepRecentTokens": 100}}"#;
+
 /// One program: how it is started, and where it keeps its files.
 struct Program {
     cli: PathBuf,
@@ -35,6 +38,7 @@ fn pi_s_own_client_sees_the_same_with_pi_and_with_ours() {
         }}});
         fs::create_dir_all(home.join(".pi/agent")).unwrap();
         fs::write(home.join(".pi/agent/models.json"), models.to_string()).unwrap();
+        fs::write(home.join(".pi/agent/settings.json"), COMPACTION).unwrap();
         let cli = pi.join("node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
         Program { cli, args: Vec::new(), env: json!({"PI_OFFLINE": "1"}) }
     });
@@ -44,7 +48,9 @@ fn pi_s_own_client_sees_the_same_with_pi_and_with_ours() {
             "models": [{"id": "one"}, {"id": "two", "thinkingLevels": ["minimal", "low", "medium", "high"]}],
         }}});
         fs::create_dir_all(home.join("offshoot")).unwrap();
-        fs::write(home.join("offshoot/settings.json"), models.to_string()).unwrap();
+        let mut settings: Json = serde_json::from_str(COMPACTION).unwrap();
+        settings["providers"] = models["providers"].clone();
+        fs::write(home.join("offshoot/settings.json"), settings.to_string()).unwrap();
         let env = json!({
             "OFFSHOOT_HOME": home.join("offshoot"), "OFFSHOOT_PROGRAM": env!("CARGO_BIN_EXE_offshoot"),
         });
@@ -111,6 +117,9 @@ fn replies() -> Vec<Reply> {
         Reply::answer().text("This answer does not end.").stall_after(2),
         Reply::error(503, "overloaded"),
         Reply::answer().text("Again."),
+        Reply::answer().text("Long."),
+        Reply::answer().text("A summary."),
+        Reply::answer().text("Then."),
         Reply::answer().text("On."),
     ]
 }

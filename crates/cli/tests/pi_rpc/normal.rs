@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use similar::{ChangeTag, TextDiff};
 
 /// Fields whose values differ between any two runs.
-const VOLATILE: [&str; 11] = [
+const VOLATILE: [&str; 12] = [
+    "firstKeptEntryId",
     "timestamp",
     "targetId",
     "sessionFile",
