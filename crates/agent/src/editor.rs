@@ -84,7 +84,7 @@ impl Editor {
         lock(&self.0).as_ref().map_or(EditorAccess::default(), |registered| registered.access)
     }
 
-    /// Returns the text of a file as the editor has it; `None` if the file is to be read from the disk. Blocks.
+    /// Returns the text of a file as the editor has it; `None` if the caller must read the disk. Blocks.
     pub(crate) fn read(&self, path: &Path, cancel: &Cancel) -> Option<String> {
         let requests = self.requests()?;
         let path = path.to_owned();
@@ -92,7 +92,7 @@ impl Editor {
         read.inspect_err(|error| tracing::debug!(error, "the editor did not read a file")).ok()
     }
 
-    /// Writes a file through the editor; `None` if it is to be written to the disk. Blocks.
+    /// Writes a file through the editor; `None` if the caller must write to the disk. Blocks.
     pub(crate) fn write(&self, path: &Path, text: &str, cancel: &Cancel) -> Option<Result<(), String>> {
         let requests = self.requests()?;
         let (path, text) = (path.to_owned(), text.to_owned());

@@ -210,7 +210,7 @@ mod with_mcp {
                     json!({"command": server["command"], "args": server["args"], "env": pairs(&server["env"])})
                 }
             };
-            // Servers with events over HTTP alone are not supported; the configuration says so.
+            // Servers with events over HTTP alone are not supported; the type in the configuration names them.
             if server["type"] == "sse" {
                 config["type"] = "sse".into();
             }

@@ -29,7 +29,7 @@ use tokio::task::LocalSet;
 use crate::failure::Failure;
 use crate::frame::{Frame, FrameReader};
 use crate::outbox::outbox;
-use crate::rpc::{Ended, HostEvents, Server, Signals};
+use crate::rpc::{ServerExit, HostEvents, Server, Signals};
 
 use connection::Connection;
 
@@ -93,7 +93,7 @@ pub struct StartedAgent {
 /// # Errors
 ///
 /// If standard input cannot be read.
-pub fn serve(workspace: Rc<dyn Workspace>) -> io::Result<Ended> {
+pub fn serve(workspace: Rc<dyn Workspace>) -> io::Result<ServerExit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let local = LocalSet::new();
     let ended = local.block_on(&runtime, run(workspace, tokio::io::stdin(), tokio::io::stdout()));
@@ -107,7 +107,7 @@ async fn run(
     workspace: Rc<dyn Workspace>,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + 'static,
-) -> io::Result<Ended> {
+) -> io::Result<ServerExit> {
     let mut signals = Signals::listen()?;
     let (sender, writer) = outbox();
     let connection = Connection::new(workspace, sender);
@@ -119,15 +119,15 @@ async fn run(
                 Frame::Text(text) if text.is_empty() => {}
                 Frame::Text(text) => connection.take_frame(&text).await,
                 Frame::TooLong => connection.refuse_long_frame().await,
-                Frame::End => return io::Result::Ok(Ended::Done),
+                Frame::End => return io::Result::Ok(ServerExit::Done),
             }
         }
     };
     let ended = tokio::select! {
         ended = reading => ended?,
         // The editor is gone.
-        _ = &mut writing => Ended::Done,
-        number = signals.arrived() => Ended::Signal(number),
+        _ = &mut writing => ServerExit::Done,
+        number = signals.arrived() => ServerExit::Signal(number),
     };
     connection.shut_down().await;
     if !writing.is_finished() && tokio::time::timeout(connection::LAST_READ, writing).await.is_err() {

@@ -17,5 +17,5 @@ mod tree;
 pub use dialogs::{HostEvents, front_end};
 pub use schema::schema;
 pub(crate) use serve::Signals;
-pub use serve::{Ended, Transport, serve};
+pub use serve::{ServerExit, Transport, serve};
 pub use server::{Protocol, Server};

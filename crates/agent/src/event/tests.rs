@@ -16,7 +16,7 @@ async fn the_agent_waits_for_a_subscriber_with_a_window() {
     assert!(events.room().now_or_never().is_some());
     events.emit(AgentEvent::QueueChanged);
     assert!(events.room().now_or_never().is_none(), "two events are unread");
-    // The output of a tool is skipped meanwhile, everything else is kept.
+    // The output of a tool is skipped meanwhile; all other events are kept.
     progress(&events);
     events.emit(AgentEvent::QueueChanged);
     let waiting = events.room();

@@ -12,7 +12,7 @@ use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::host::{FrontEnd, Mode as HostMode};
 use offshoot_server::acp::{SessionChoice, StartedAgent, Workspace};
-use offshoot_server::rpc::{self, Ended, Protocol, Server, Transport};
+use offshoot_server::rpc::{self, ServerExit, Protocol, Server, Transport};
 use offshoot_server::{Failure as ServerFailure, FailureKind};
 use serde_json::Value as Json;
 use session_tree::Session;
@@ -185,11 +185,11 @@ pub(crate) fn serve(
 }
 
 /// Returns the result of a command that served until it ended.
-fn finish(ended: Ended) -> Result<(), CommandError> {
+fn finish(ended: ServerExit) -> Result<(), CommandError> {
     match ended {
-        Ended::Done => Ok(()),
-        Ended::Failed(failure) => Err(Failure::new(failure.message).into()),
-        Ended::Signal(number) => Err(CommandError::Signal(u8::try_from(number).unwrap_or(u8::MAX))),
+        ServerExit::Done => Ok(()),
+        ServerExit::Failed(failure) => Err(Failure::new(failure.message).into()),
+        ServerExit::Signal(number) => Err(CommandError::Signal(u8::try_from(number).unwrap_or(u8::MAX))),
     }
 }
 

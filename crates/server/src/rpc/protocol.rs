@@ -165,7 +165,7 @@ pub enum Command {
     },
     /// Compares two branches from their common ancestor.
     Diff { a: String, b: Option<String> },
-    /// Writes a branch to a session file of its own.
+    /// Writes a branch to a new session file.
     ExportBranch {
         #[serde(rename = "ref")]
         reference: String,
@@ -299,7 +299,7 @@ pub enum ExportScope {
     Subtree,
 }
 
-/// What became of a prompt.
+/// The first step of the agent with a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Disposition {
@@ -314,7 +314,7 @@ pub enum Disposition {
 /// The answer to `prompt`, `steer` and `follow_up`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Accepted {
-    /// What became of the prompt.
+    /// The first step of the agent with the prompt.
     pub disposition: Disposition,
 }
 

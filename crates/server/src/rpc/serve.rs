@@ -33,9 +33,9 @@ pub enum Transport {
     Socket(PathBuf),
 }
 
-/// Why a server ended.
+/// The reason why a server ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
+pub enum ServerExit {
     /// The input ended, or an extension wanted it.
     Done,
     /// The agent could not start.
@@ -56,7 +56,7 @@ pub fn serve(
     protocol: Protocol,
     transport: &Transport,
     start: impl Future<Output = Result<(), Failure>>,
-) -> io::Result<Ended> {
+) -> io::Result<ServerExit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let local = LocalSet::new();
     let ended = local.block_on(&runtime, run(server, host_events, protocol, transport, start));
@@ -72,7 +72,7 @@ async fn run(
     protocol: Protocol,
     transport: &Transport,
     start: impl Future<Output = Result<(), Failure>>,
-) -> io::Result<Ended> {
+) -> io::Result<ServerExit> {
     let mut signals = Signals::listen()?;
     let pump = tokio::task::spawn_local(server.clone().pump(host_events));
     let serving = async {
@@ -101,10 +101,10 @@ async fn run(
         }
     };
     let (ended, last) = tokio::select! {
-        failure = failing => (Ended::Failed(failure), None),
-        served = serving => (Ended::Done, served?),
-        () = server.shutdown.cancelled() => (Ended::Done, None),
-        number = signals.arrived() => (Ended::Signal(number), None),
+        failure = failing => (ServerExit::Failed(failure), None),
+        served = serving => (ServerExit::Done, served?),
+        () = server.shutdown.cancelled() => (ServerExit::Done, None),
+        number = signals.arrived() => (ServerExit::Signal(number), None),
     };
     shut_down(server).await;
     pump.abort();
@@ -196,7 +196,7 @@ impl Listener {
             }
             Ok(_) | Err(_) => {}
         }
-        // In a private directory the socket gets its mode before anybody can reach it.
+        // In a private directory the socket gets its mode before other users can reach it.
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let private = tempfile::Builder::new().prefix(".").tempdir_in(parent.unwrap_or(Path::new(".")))?;
         let unnamed = private.path().join("s");

@@ -89,7 +89,7 @@ fn a_client_that_never_reads_is_waited_for_in_bounded_memory() {
     let mut command = home.command(&["--mode", "rpc", "--model", "offshoot/offline", "--session", &file]);
     let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
-    // A thousand answers of a megabyte; the program stops to read when nobody takes them.
+    // A thousand answers of a megabyte; the program stops reading when the client does not take them.
     std::thread::spawn(move || (0..1000).try_for_each(|_| input.write_all(b"{\"type\":\"get_entries\"}\n")));
     std::thread::sleep(Duration::from_secs(2));
     let output = child.stdout.take().unwrap();

@@ -161,7 +161,7 @@ fn a_dialog_is_answered_once() {
     assert_eq!(one.notification("extension_ui_request")["message"], "true");
     assert_eq!(one.until(|record| record["id"] == "ask")["result"]["disposition"], "handled");
 
-    // A dialog that nobody is left to answer is cancelled, and the agent goes on.
+    // A dialog is cancelled when no client is left to answer it, and the agent goes on.
     one.send(&json!({"jsonrpc": "2.0", "id": "ask", "method": "prompt", "params": {"message": "/ask"}}));
     one.notification("extension_ui_request");
     drop((one, other));

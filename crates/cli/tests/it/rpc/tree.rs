@@ -107,7 +107,7 @@ fn subscribers_get_numbered_events_of_the_tree() {
     let file = home.session(TREE);
     let mut program = rpc(&home, &["--session", &file]);
     let peer = &mut program.peer;
-    // Without a subscription there is none of them.
+    // A client without a subscription gets no such event.
     peer.data(json!({"type": "navigate_tree", "targetId": "a4"}));
     peer.data(json!({"type": "set_label", "entryId": "u1", "label": "start"}));
     assert!(peer.skipped.is_empty(), "{:#?}", peer.skipped);
