@@ -29,7 +29,7 @@ use tokio::task::LocalSet;
 use crate::failure::Failure;
 use crate::frame::{Frame, FrameReader};
 use crate::outbox::outbox;
-use crate::rpc::{ServerExit, HostEvents, Server, Signals};
+use crate::rpc::{HostEvents, Server, ServerExit, Signals};
 
 use connection::Connection;
 

@@ -12,7 +12,7 @@ use offshoot_agent::permission::Mode as PermissionMode;
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::host::{FrontEnd, Mode as HostMode};
 use offshoot_server::acp::{SessionChoice, StartedAgent, Workspace};
-use offshoot_server::rpc::{self, ServerExit, Protocol, Server, Transport};
+use offshoot_server::rpc::{self, Protocol, Server, ServerExit, Transport};
 use offshoot_server::{Failure as ServerFailure, FailureKind};
 use serde_json::Value as Json;
 use session_tree::Session;
