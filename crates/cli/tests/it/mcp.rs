@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use testkit::drawing::session_text;
 use testkit::model_server::{ModelServer, Reply};
+use testkit::postgres::PostgresServer;
 
 use crate::interactive::screen::{ENTER, Screen};
 use crate::support::Home;
@@ -49,7 +50,11 @@ struct Client {
 
 impl Client {
     fn start(home: &Home, arguments: &[&str]) -> Self {
-        let mut child = home.command(&[&["mcp"], arguments].concat()).spawn().unwrap();
+        Self::of(home.command(&[&["mcp"], arguments].concat()))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Client { child, input, output };
         let hello = json!({
@@ -83,6 +88,31 @@ impl Client {
         drop(self.input.take());
         self.child.wait().unwrap().code().unwrap()
     }
+}
+
+#[test]
+fn the_sessions_of_a_database_are_offered() {
+    let (home, server) = (Home::new(), PostgresServer::start());
+    let database = server.database();
+    let session = database.replacen('?', "/team?", 1);
+    let file = home.file("project/s.jsonl", session_text(TREE));
+    home.run(&["db", "init", &database]).ok();
+    home.run(&["db", "push", &file, &session]).ok();
+    let mut command = home.command(&["mcp", "--write"]);
+    command.env("OFFSHOOT_STORE", &database);
+    let mut client = Client::of(command);
+
+    let (_, sessions) = client.call("sessions", &json!({}));
+    assert!(sessions.to_string().contains("\"ses\""), "{sessions}");
+    let (_, found) = client.call("search", &json!({"query": "Node"}));
+    assert!(found.to_string().contains("ses:u3"), "{found}");
+    let (is_error, read) = client.call("read", &json!({"session": "ses", "entry": "u3"}));
+    assert!(!is_error && read.to_string().contains("Use Node"), "{read}");
+    let (is_error, answer) =
+        client.call("label", &json!({"session": "ses", "entry": "u3", "label": "tried"}));
+    assert!(!is_error, "{answer}");
+    assert_eq!(client.end(), 0);
+    assert!(home.run(&["labels", &session]).ok().contains("tried"));
 }
 
 #[test]
