@@ -9,6 +9,7 @@ pub mod acp;
 pub mod failure;
 mod frame;
 mod outbox;
+mod page;
 pub mod program;
 pub mod rpc;
 pub mod sessions;

@@ -7,12 +7,13 @@ use offshoot_agent::command::{Applied, ForkRequest};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
-use session_tree::ForkPosition;
+use session_tree::{EntryId, ForkPosition};
 
 use super::connection::Connection;
 use super::session::AcpSession;
 use super::{SessionChoice, history};
 use crate::failure::{Failure, FailureKind};
+use crate::page::Page;
 
 /// The version of the protocol.
 const VERSION: u64 = 1;
@@ -184,45 +185,24 @@ impl Connection {
         let choice = SessionChoice::Existing(&open.session_id);
         let started = self.workspace.start(&open.cwd, choice, &open.mcp_servers)?;
         let session = AcpSession::start(self, started).await?;
-        let agent = &session.server.agent;
-        let at = match wanted.or(leaf.map(|id| id.to_string())) {
-            Some(reference) => Some(agent.find(&reference)?.to_string()),
-            None => agent.read(|session| session.leaf_id()).map(|id| id.to_string()),
-        };
-        let Some(at) = at else {
+        if let Err(failure) = fork_in_place(&session, wanted, leaf).await {
             session.close().await;
-            return Err(Failure::of(FailureKind::BadInput, "the session has no entry to fork at"));
-        };
-        let request = ForkRequest { position: Some(ForkPosition::At), ..ForkRequest::at(at) };
-        let applied = agent.fork_at(request, session.server.program.options()).await;
-        let failure = match applied {
-            Ok(Applied::Done(_)) => {
-                session.events_sent().await;
-                self.sessions.borrow_mut().insert(session.id(), session.clone());
-                self.replay(&session).await?;
-                return Ok(with_id(&session));
-            }
-            Ok(Applied::Cancelled(by)) => Failure::cancelled(&by),
-            Err(error) => error.into(),
-        };
-        session.close().await;
-        Err(failure)
+            return Err(failure);
+        }
+        session.events_sent().await;
+        self.sessions.borrow_mut().insert(session.id(), session.clone());
+        self.replay(&session).await?;
+        Ok(with_id(&session))
     }
 
     fn list(&self, params: &Map<String, Json>) -> Result<Json, Failure> {
         let cwd = params.get("cwd").and_then(Json::as_str).map(PathBuf::from);
-        let start = match params.get("cursor").and_then(Json::as_str).map(str::parse::<usize>) {
-            None => 0,
-            Some(Ok(start)) => start,
-            Some(Err(_)) => {
-                return Err(Failure::of(FailureKind::BadInput, "`cursor` is not one that was returned"));
-            }
-        };
         let rows = self.workspace.list(cwd.as_deref())?;
-        let page: Vec<Json> = rows.iter().skip(start).take(PAGE).map(session_info).collect();
-        let mut list = json!({ "sessions": page });
-        if rows.len() > start + PAGE {
-            list["nextCursor"] = (start + PAGE).to_string().into();
+        let cursor = params.get("cursor").and_then(Json::as_str);
+        let Page { rows, next, .. } = Page::of(rows, cursor, PAGE)?;
+        let mut list = json!({"sessions": rows.iter().map(session_info).collect::<Vec<Json>>()});
+        if let Some(next) = next {
+            list["nextCursor"] = next.into();
         }
         Ok(list)
     }
@@ -237,6 +217,25 @@ impl Connection {
         let result = session.server.call(command, params).await?;
         session.events_sent().await;
         Ok(result)
+    }
+}
+
+/// Lets the agent of a session continue in a fork at an entry: the wanted one, or the leaf that an editor sees, or its own leaf.
+async fn fork_in_place(
+    session: &AcpSession,
+    wanted: Option<String>,
+    leaf: Option<EntryId>,
+) -> Result<(), Failure> {
+    let agent = &session.server.agent;
+    let at = match wanted.or(leaf.map(|id| id.to_string())) {
+        Some(reference) => Some(agent.find(&reference)?),
+        None => agent.read(|session| session.leaf_id()),
+    };
+    let at = at.ok_or_else(|| Failure::of(FailureKind::BadInput, "the session has no entry to fork at"))?;
+    let request = ForkRequest { position: Some(ForkPosition::At), ..ForkRequest::at(at.to_string()) };
+    match agent.fork_at(request, session.server.program.options()).await? {
+        Applied::Done(_) => Ok(()),
+        Applied::Cancelled(by) => Err(Failure::cancelled(&by)),
     }
 }
 

@@ -17,6 +17,7 @@ use super::events::entry_json;
 use super::protocol::{Command, ExportScope, MergeMode, Navigated, PickMode, Scope, Sort, Subscribed};
 use super::server::Server;
 use crate::failure::{Failure, FailureKind};
+use crate::page::Page;
 use crate::program::{List, SessionsQuery};
 
 /// The rows of a list of sessions, if the client does not say how many.
@@ -211,19 +212,10 @@ impl Server {
     }
 
     fn list_sessions(&self, query: &SessionsQuery, limit: usize, cursor: Option<&str>) -> Reply {
-        let start = match cursor.map(str::parse::<usize>) {
-            None => 0,
-            Some(Ok(start)) => start,
-            Some(Err(_)) => {
-                return Err(Failure::of(FailureKind::BadInput, "`cursor` is not one that was returned"));
-            }
-        };
-        let sessions = self.program.list_sessions(query)?;
-        let (total, end) = (sessions.len(), start.saturating_add(limit));
-        let page: Vec<Json> = sessions.into_iter().skip(start).take(limit).collect();
-        let mut list = json!({"sessions": page, "total": total});
-        if end < total {
-            list["nextCursor"] = end.to_string().into();
+        let Page { rows, next, total } = Page::of(self.program.list_sessions(query)?, cursor, limit)?;
+        let mut list = json!({"sessions": rows, "total": total});
+        if let Some(next) = next {
+            list["nextCursor"] = next.into();
         }
         data(&list)
     }
