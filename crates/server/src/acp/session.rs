@@ -1,7 +1,7 @@
 //! An open session: its agent, the prompt that runs, its mode and its options.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -43,9 +43,8 @@ pub(super) struct AcpSession {
     pub(super) server: Rc<Server>,
     pub(super) connection: Weak<Connection>,
     pub(super) updates: RefCell<Updates>,
-    is_cancelled: Cell<bool>,
-    /// Stops the command of the program that runs.
-    command: RefCell<Option<Cancel>>,
+    /// Cancels the prompt that runs.
+    prompt_cancel: RefCell<Cancel>,
     flushes: mpsc::UnboundedSender<oneshot::Sender<()>>,
     tasks: RefCell<Vec<JoinHandle<()>>>,
     /// The MCP servers.
@@ -70,8 +69,7 @@ impl AcpSession {
             server,
             connection: Rc::downgrade(connection),
             updates: RefCell::new(Updates::new(shows_compactions)),
-            is_cancelled: Cell::new(false),
-            command: RefCell::default(),
+            prompt_cancel: RefCell::new(Cancel::new()),
             flushes,
             tasks: RefCell::default(),
             servers: RefCell::new(Some(servers)),
@@ -161,25 +159,23 @@ impl AcpSession {
         if self.server.agent.has_turn() {
             return Err(Failure::of(FailureKind::Busy, "a prompt of this session is running"));
         }
-        self.is_cancelled.set(false);
+        let cancel = Cancel::new();
+        self.prompt_cancel.replace(cancel.clone());
         self.updates.borrow_mut().begin_prompt();
-        if let Some(text) = self.run_typed(&submission.text).await {
+        if let Some(text) = self.run_typed(&submission.text, &cancel).await {
             self.events_sent().await;
             let content = json!({"type": "text", "text": text});
             self.send_all(vec![json!({"sessionUpdate": "agent_message_chunk", "content": content})]).await;
-            let stop = if self.is_cancelled.get() { "cancelled" } else { "end_turn" };
+            let stop = if cancel.is_cancelled() { "cancelled" } else { "end_turn" };
             return Ok(json!({ "stopReason": stop }));
         }
         if let Some(settled) = self.settled.take() {
-            let cancel = Cancel::new();
-            self.command.replace(Some(cancel.clone()));
             tokio::select! {
                 () = settled => {}
                 () = cancel.cancelled() => {}
             }
-            self.command.take();
         }
-        if self.is_cancelled.get() {
+        if cancel.is_cancelled() {
             return Ok(json!({"stopReason": "cancelled"}));
         }
         let submitted = self.server.send_prompt(submission).await;
@@ -189,7 +185,7 @@ impl AcpSession {
                 Some(StopReason::Length) => "max_tokens",
                 _ => "end_turn",
             },
-            _ if self.is_cancelled.get() => "cancelled",
+            _ if cancel.is_cancelled() => "cancelled",
             Ok(Submitted::Answered(Outcome::Aborted)) => "cancelled",
             Ok(Submitted::Answered(Outcome::Failed(error))) => return Err(Failure::new(error.to_string())),
             Err(failure) => return Err(failure),
@@ -204,12 +200,8 @@ impl AcpSession {
 
     /// Runs a command of the program that was typed, and returns the text to show; none if the text is a prompt. A failure is
     /// shown like a result, because the person typed the command.
-    async fn run_typed(&self, text: &str) -> Option<String> {
-        let cancel = Cancel::new();
-        let run = self.server.program.run_typed(text, &self.server.agent, &cancel)?;
-        self.command.replace(Some(cancel.clone()));
-        let result = run.await;
-        self.command.take();
+    async fn run_typed(&self, text: &str, cancel: &Cancel) -> Option<String> {
+        let result = self.server.program.run_typed(text, &self.server.agent, cancel)?.await;
         Some(result.unwrap_or_else(|failure| failure.message))
     }
 
@@ -226,8 +218,7 @@ impl AcpSession {
 
     /// Stops the work on the prompt.
     pub(super) fn cancel(&self) {
-        self.is_cancelled.set(true);
-        self.command.borrow().iter().for_each(Cancel::cancel);
+        self.prompt_cancel.borrow().cancel();
         self.server.agent.abort();
     }
 
