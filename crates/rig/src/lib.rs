@@ -26,8 +26,8 @@ use sessions::{failed, is_taken};
 
 /// A durable [`ConversationMemory`]: each conversation is a session of `session-tree`.
 ///
-/// Each operation opens the session, and runs on a thread of its own, because files and databases block. It is completed even
-/// if its future is dropped. Clones share nothing but the place of the sessions.
+/// Each operation opens the session, and runs on a new thread, because files and databases block. An operation that has begun is
+/// completed even if its future is dropped. Clones share nothing but the place of the sessions.
 #[derive(Debug, Clone)]
 pub struct SessionMemory {
     sessions: Arc<dyn Sessions>,
@@ -54,20 +54,20 @@ impl SessionMemory {
         Self { sessions: Arc::new(sessions) }
     }
 
-    /// Runs an operation on a thread of its own.
+    /// Runs an operation on a new thread.
     fn run<T: Send + 'static>(
         &self,
         conversation: &ConversationId,
         operation: impl FnOnce(&dyn Sessions, &str) -> Result<T> + Send + 'static,
     ) -> WasmBoxedFuture<'static, Result<T, MemoryError>> {
         let (sessions, conversation) = (Arc::clone(&self.sessions), conversation.clone());
-        let (sender, receiver) = oneshot::channel();
-        let started = thread::Builder::new().name("session-memory".to_owned()).spawn(move || {
-            // The future may have been dropped.
-            drop(sender.send(operation(&*sessions, conversation.as_str())));
-        });
         Box::pin(async move {
             let broken = |reason: String| MemoryError::backend(Error::Thread { reason });
+            let (sender, receiver) = oneshot::channel();
+            let started = thread::Builder::new().name("session-memory".to_owned()).spawn(move || {
+                // The future may have been dropped.
+                drop(sender.send(operation(&*sessions, conversation.as_str())));
+            });
             started.map_err(|error| broken(error.to_string()))?;
             receiver.await.map_err(|_| broken("it ended early".to_owned()))?.map_err(MemoryError::backend)
         })
@@ -132,7 +132,7 @@ fn append(sessions: &dyn Sessions, conversation: &str, messages: &[Message]) -> 
     }
     let created = sessions.create(conversation).and_then(|session| extend(session, conversation, &drafts));
     match created {
-        // Another program has created the session meanwhile.
+        // Another program has just created the session.
         Err(error) if is_taken(&error) => match sessions.open(conversation)? {
             Some(session) => extend(session, conversation, &drafts),
             None => Err(error),

@@ -2,7 +2,7 @@
 //!
 //! An entry holds a message as every program that reads sessions expects it. If that form says less than the message of rig,
 //! the entry also has a field `rig` with the message as rig writes it. One message of rig becomes several entries if it
-//! has results of tools, because each of them is a message of its own in a session.
+//! has results of tools, because each of them is a separate message in a session.
 
 mod decode;
 mod encode;

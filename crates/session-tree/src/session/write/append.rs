@@ -86,8 +86,8 @@ impl Session {
 
     /// Appends several entries below the leaf that the journal records, each below the one before, with one write.
     ///
-    /// That is the leaf of a session that is opened now: writers that use this method continue the entries of each other,
-    /// instead of making branches. A log that several programs extend is written so.
+    /// A session that is opened now has this leaf. Writers that use this method continue the entries of each other instead of
+    /// making branches. A log that several programs extend is written so.
     ///
     /// ```
     /// use session_tree::{Draft, Message, Options, Session};
