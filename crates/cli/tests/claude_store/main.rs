@@ -75,7 +75,10 @@ fn the_store_has_the_types_of_the_sdk() {
         std::fs::copy(from, to).unwrap();
     };
     // Packages are found from the directory of a file upwards.
-    copy(&format!("{STORE}/offshoot-session-store.ts"), "clients/claude-session-store/offshoot-session-store.ts");
+    copy(
+        &format!("{STORE}/offshoot-session-store.ts"),
+        "clients/claude-session-store/offshoot-session-store.ts",
+    );
     copy(&format!("{HERE}/check.ts"), "crates/cli/tests/claude_store/check.ts");
     copy(&format!("{HERE}/tsconfig.json"), "tsconfig.json");
     copy(packages.join("package.json").to_str().unwrap(), "package.json");
