@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use session_tree::Timestamp;
 use session_tree::fs::{Access, RealFs};
 use session_tree::journal::FileJournal;
 use session_tree_postgres::{
@@ -99,6 +101,8 @@ pub(super) struct Listed {
     cwd: Option<String>,
     /// The size of the session.
     bytes: u64,
+    /// The time of the last append.
+    changed: Timestamp,
 }
 
 /// The state of `offshoot db status --json`.
@@ -176,6 +180,11 @@ fn show_status(address: &Address, is_json: bool, app: &mut App) -> Result<(), Co
     app.ui.plain(&format!("tenant  {}", state.tenant.as_deref().unwrap_or("none")))
 }
 
+fn timestamp(time: SystemTime) -> Timestamp {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
 fn list(address: &Address, is_json: bool, app: &mut App) -> Result<(), CommandError> {
     let sessions = sessions(address)?;
     if is_json {
@@ -185,6 +194,7 @@ fn list(address: &Address, is_json: bool, app: &mut App) -> Result<(), CommandEr
                 name: session.name,
                 cwd: Some(session.summary.cwd).filter(|cwd| !cwd.is_empty()),
                 bytes: session.summary.size,
+                changed: timestamp(session.changed),
             })
         }));
     }

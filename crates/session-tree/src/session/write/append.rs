@@ -84,6 +84,34 @@ impl Session {
         self.append_at(InsertAt::below(self.leaf), drafts)
     }
 
+    /// Appends several entries below the leaf that the journal records, each below the one before, with one write.
+    ///
+    /// A session that is opened now has this leaf. Writers that use this method continue the entries of each other instead of
+    /// making branches. A log that several programs extend is written so.
+    ///
+    /// ```
+    /// use session_tree::{Draft, Message, Options, Session};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("session.jsonl");
+    /// let mut one = Options::new().create(&path, "/project")?;
+    /// one.append(Message::user("hello"))?;
+    /// let mut other = Session::open(&path)?;
+    /// one.append_batch_to_end(&[Draft::message(&Message::user("first"))?])?;
+    /// other.append_batch_to_end(&[Draft::message(&Message::user("second"))?])?;
+    /// assert_eq!(other.context()?.items.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::append`].
+    pub fn append_batch_to_end(&mut self, drafts: &[Draft]) -> Result<Vec<EntryId>> {
+        self.append_found(InsertAt::below(self.leaf), drafts, |session, place| {
+            Ok(InsertAt { parent: session.recorded_leaf()?, ..place })
+        })
+    }
+
     pub(super) fn append_one(&mut self, place: InsertAt, draft: &Draft) -> Result<EntryId> {
         let ids = self.append_at(place, std::slice::from_ref(draft))?;
         // One draft gives one id.
@@ -91,6 +119,16 @@ impl Session {
     }
 
     pub(super) fn append_at(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<Vec<EntryId>> {
+        self.append_found(place, drafts, |_, place| Ok(place))
+    }
+
+    /// Appends entries at the place that `find` returns under the lock, after catching up.
+    fn append_found(
+        &mut self,
+        place: InsertAt,
+        drafts: &[Draft],
+        find: impl FnOnce(&Self, InsertAt) -> Result<InsertAt>,
+    ) -> Result<Vec<EntryId>> {
         self.check_writable()?;
         for draft in drafts {
             // Checked before the lines exist: they may take several times the memory of the drafts.
@@ -101,7 +139,7 @@ impl Session {
             return Ok(Vec::new());
         }
         let place = self.lock_and_catch_up(place, drafts)?;
-        let result = self.write_locked(place, drafts);
+        let result = find(self, place).and_then(|place| self.write_locked(place, drafts));
         self.journal.unlock();
         let (ids, time) = result?;
         self.sync_after_append(time).map_err(|error| error.after_append(&ids))?;
