@@ -221,6 +221,7 @@ impl Extended {
         }
         let bundle = ExtensionBundle { hooks: extensions.hooks(), commands: extensions.commands() };
         self.host.tools.replace(extensions);
+        self.host.forget_unloaded();
         if let Some(model) = self.wanted_model.get().and_then(|wanted| self.model(&wanted.name)) {
             self.host.set_model(model);
         }

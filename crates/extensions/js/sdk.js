@@ -199,6 +199,9 @@ export class AgentSession {
   #agent;
   #listeners = new Set();
   #isPumping = false;
+  /// How many events listeners got, and who waits for how many.
+  #told = 0;
+  #waiting = [];
 
   constructor(agent, sessionManager, settingsManager, tools) {
     this.#agent = agent;
@@ -210,16 +213,20 @@ export class AgentSession {
   async #pump() {
     if (this.#isPumping) return;
     this.#isPumping = true;
+    call("agent.listen", { agent: this.#agent, listens: true });
     while (this.#listeners.size > 0) {
       const events = await start("agent.events", { agent: this.#agent }).catch(() => null);
       if (!events) break;
       for (const event of events) this.#tell(event);
     }
     this.#isPumping = false;
+    this.#waiting.splice(0).forEach(({ resolve }) => resolve());
   }
   #tell(event) {
     const partial = follow(this, event);
+    this.#told += 1;
     for (const listener of this.#listeners) listener(partial);
+    this.#waiting = this.#waiting.filter(({ count, resolve }) => this.#told < count || resolve());
   }
   subscribe(listener) {
     this.#listeners.add(listener);
@@ -232,9 +239,9 @@ export class AgentSession {
       if (!options.streamingBehavior) throw new Error("Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.");
       return this.#queue(text, options.streamingBehavior, options.images);
     }
-    await start("agent.prompt", { agent: this.#agent, text: String(text), images: options.images ?? [] });
+    const count = await start("agent.prompt", { agent: this.#agent, text: String(text), images: options.images ?? [] });
     // Listeners get everything that belongs to the prompt before it resolves.
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    if (this.#isPumping && this.#told < count) await new Promise((resolve) => this.#waiting.push({ count, resolve }));
   }
   #queue(text, deliverAs, images = []) {
     call("agent.queue", { agent: this.#agent, text: String(text), deliverAs, images });

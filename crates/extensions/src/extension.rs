@@ -65,7 +65,7 @@ impl Extension {
         self.call(Kind::Command, "shortcut", &json!({"key": key}), Some(cancel)).await.map(drop)
     }
 
-    /// Sends a key, as a terminal spells it, to the listeners of the extension. Returns what is left of it: nothing if a
+    /// Sends a key, as a terminal spells it, to the listeners of the extension. Returns the rest of it: nothing if a
     /// listener consumed it.
     pub async fn terminal_input(&self, data: &str) -> Result<Option<String>, String> {
         let answer = self.call(Kind::Screen, "terminal.input", &json!({"data": data}), None).await?;

@@ -371,6 +371,11 @@ impl Host {
         self.models().into_iter().find(is_meant)
     }
 
+    /// Ends what extensions left behind that are no longer loaded.
+    pub fn forget_unloaded(&self) {
+        self.agents.forget_unloaded();
+    }
+
     /// Takes new registrations: the model gets the tools, the agent the commands.
     pub(crate) fn registered(&self) {
         self.tools.apply();

@@ -1,8 +1,9 @@
-//! Agents that extensions create beside the one of the user: each has a session, a model, tools and a thread of its own.
+//! Agents that extensions create beside the one of the user: each has its session, model, tools and thread.
 //!
 //! Tool calls need the approval that they need in the user's agent.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent::{Agent, Submission};
@@ -42,6 +43,16 @@ struct Entry {
     owner: Weak<Handle>,
     agent: AgentHandle,
     events: Arc<AsyncMutex<mpsc::UnboundedReceiver<Json>>>,
+    feed: Arc<Feed>,
+}
+
+/// The events that script gets of an agent.
+#[derive(Debug, Default)]
+struct Feed {
+    /// True while script listens; others are dropped.
+    has_listener: AtomicBool,
+    /// The number of events that were sent.
+    sent: AtomicU64,
 }
 
 impl Drop for Entry {
@@ -96,7 +107,8 @@ impl Agents {
         };
         let (sender, receiver) = mpsc::unbounded_channel();
         let mut hooks = Hooks::new();
-        hooks.register(Arc::new(Forward { name: owner.name.clone(), sender }));
+        let feed = Arc::<Feed>::default();
+        hooks.register(Arc::new(Forward { name: owner.name.clone(), sender, feed: feed.clone() }));
         let state_of_main = host.agent.state();
         let agent = Agent::new(session, &cwd)
             .with_settings(state_of_main.settings)
@@ -115,7 +127,7 @@ impl Agents {
         state.next += 1;
         let id = state.next;
         let events = Arc::new(AsyncMutex::new(receiver));
-        state.open.insert(id, Entry { owner: Arc::downgrade(owner), agent, events });
+        state.open.insert(id, Entry { owner: Arc::downgrade(owner), agent, events, feed });
         Ok(id)
     }
 
@@ -127,6 +139,15 @@ impl Agents {
     /// Ends an agent.
     pub(crate) fn dispose(&self, id: u64) {
         drop(self.0.lock().open.remove(&id));
+    }
+
+    fn feed(&self, id: u64) -> Option<Arc<Feed>> {
+        self.0.lock().open.get(&id).map(|entry| entry.feed.clone())
+    }
+
+    /// Ends the agents of extensions that are no longer loaded.
+    pub(crate) fn forget_unloaded(&self) {
+        self.0.lock().open.retain(|_, entry| entry.owner.strong_count() > 0);
     }
 
     fn events(&self, id: u64) -> Result<Arc<AsyncMutex<mpsc::UnboundedReceiver<Json>>>, String> {
@@ -170,6 +191,7 @@ impl Wish {
 struct Forward {
     name: String,
     sender: mpsc::UnboundedSender<Json>,
+    feed: Arc<Feed>,
 }
 
 /// The events that a subscriber of a session gets.
@@ -197,10 +219,13 @@ impl Handler for Forward {
     }
 
     fn call<'a>(&'a self, event: &'a str, payload: &'a Json, _: &'a Cancel) -> HookFuture<'a> {
-        let mut value = payload.clone();
-        value["type"] = event.into();
-        // The receiver is gone when the agent ends.
-        drop(self.sender.send(value));
+        if self.feed.has_listener.load(Ordering::Acquire) {
+            let mut value = payload.clone();
+            value["type"] = event.into();
+            self.feed.sent.fetch_add(1, Ordering::AcqRel);
+            // The receiver is gone when the agent ends.
+            drop(self.sender.send(value));
+        }
         Box::pin(std::future::ready(Ok(Json::Null)))
     }
 }
@@ -217,7 +242,8 @@ pub(crate) async fn perform(
         "agent.prompt" => {
             let agent = agents.get(id)?;
             let done = agent.prompt(submission(arguments)).unless(cancel).await;
-            done.map(|_| Json::Null).map_err(|error| error.to_string())
+            done.map_err(|error| error.to_string())?;
+            Ok(agents.feed(id).map_or(0, |feed| feed.sent.load(Ordering::Acquire)).into())
         }
         "agent.settled" => {
             let agent = agents.get(id)?;
@@ -273,6 +299,11 @@ pub(crate) fn call(host: &Host, name: &str, arguments: &Json) -> Result<Json, St
                 "isIdle": agent.is_idle(),
                 "hasPending": agent.has_waiting(),
             }));
+        }
+        "listen" => {
+            if let Some(feed) = host.agents.feed(id) {
+                feed.has_listener.store(arguments["listens"] == true, Ordering::Release);
+            }
         }
         "abort" => agent.abort(),
         "queue" => {

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use crate::extension::Extension;
 use crate::handle::{Handle, Kind};
 
-/// Connects a provider with its service. Returns its models, or why there are none.
+/// Connects a provider with its service. Returns its models, or the reason for having none.
 pub type Connect = Arc<dyn Fn(&ProviderConfig) -> Result<Vec<Arc<dyn Model>>, String> + Send + Sync>;
 
 /// A provider as an extension describes it.

@@ -1,4 +1,4 @@
-//! What programs embed pi with, used in an extension: sessions, agents, settings, skills.
+//! The classes that programs embed pi with, used in an extension: sessions, agents, settings, resources.
 
 use serde_json::json;
 

@@ -76,7 +76,7 @@ impl App<'_> {
         self.extensions.keys.is_asking = false;
         match left {
             None => {}
-            // A dialog may have opened meanwhile.
+            // A dialog may have opened since the key was typed.
             Some(same) if same == data && self.views.is_open() => self.view_event(event),
             Some(same) if same == data => {
                 if self.editor_event(event).is_err() {
@@ -89,7 +89,7 @@ impl App<'_> {
     }
 }
 
-/// Asks one listener after the other. Returns what is left of the key.
+/// Asks one listener after the other. Returns the rest of the key.
 async fn ask(listeners: &[Extension], mut data: String) -> Option<String> {
     for listener in listeners {
         // A listener that fails consumes nothing; its extension is reported elsewhere.
