@@ -24,7 +24,7 @@ struct State {
 
 /// The place of a session.
 enum Place {
-    Here(Session),
+    Here(Box<Session>),
     /// An agent of the extension works on it.
     Lent(AgentHandle),
 }
@@ -39,7 +39,7 @@ impl Sessions {
         }
         state.next += 1;
         let id = state.next;
-        state.open.insert(id, (owner.clone(), Place::Here(session)));
+        state.open.insert(id, (owner.clone(), Place::Here(Box::new(session))));
         Ok(id)
     }
 
@@ -57,7 +57,7 @@ impl Sessions {
     /// Puts another session in the place of one.
     pub(crate) fn replace(&self, id: u64, session: Session) {
         if let Some((_, old @ Place::Here(_))) = self.0.lock().open.get_mut(&id) {
-            *old = Place::Here(session);
+            *old = Place::Here(Box::new(session));
         }
     }
 
@@ -69,7 +69,7 @@ impl Sessions {
     pub(crate) fn take(&self, id: u64) -> Option<Session> {
         let mut state = self.0.lock();
         match state.open.remove(&id)? {
-            (_, Place::Here(session)) => Some(session),
+            (_, Place::Here(session)) => Some(*session),
             lent => {
                 state.open.insert(id, lent);
                 None

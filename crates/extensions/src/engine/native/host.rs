@@ -61,18 +61,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
             }
         }
         "emit" => emit(shared, &arguments)?,
-        "registerProvider" => register_provider(shared, &arguments)?,
-        "unregisterProvider" => {
-            host.providers.remove(text(&arguments, "name")?);
-            host.send(HostEvent::Registered);
-        }
-        "answerEvent" => {
-            let handle = shared.setting.handle.upgrade();
-            let id = arguments["stream"].as_u64().unwrap_or_default();
-            if let Some(events) = handle.and_then(|handle| handle.answers.lock().get(&id).cloned()) {
-                drop(events.send(arguments["event"].take()));
-            }
-        }
+        "registerProvider" | "unregisterProvider" | "answerEvent" => provider(shared, name, &mut arguments)?,
         "progress" => {
             let call = text(&arguments, "call")?;
             let handle = shared.setting.handle.upgrade();
@@ -105,6 +94,26 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
         _ => return unknown("host", name),
     }
     spelled(Json::Null)
+}
+
+/// Registers or removes a provider, or takes an event of an answer that script gives for one.
+fn provider(shared: &Shared, name: &str, arguments: &mut Json) -> Result<(), String> {
+    let host = &shared.setting.host;
+    match name {
+        "registerProvider" => register_provider(shared, arguments)?,
+        "unregisterProvider" => {
+            host.providers.remove(text(arguments, "name")?);
+            host.send(HostEvent::Registered);
+        }
+        _ => {
+            let handle = shared.setting.handle.upgrade();
+            let id = arguments["stream"].as_u64().unwrap_or_default();
+            if let Some(events) = handle.and_then(|handle| handle.answers.lock().get(&id).cloned()) {
+                drop(events.send(arguments["event"].take()));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Registers a provider. A wrong one is reported, because the extension may be good for other things.

@@ -78,11 +78,7 @@ impl App<'_> {
             None => {}
             // A dialog may have opened since the key was typed.
             Some(same) if same == data && self.views.is_open() => self.view_event(event),
-            Some(same) if same == data => {
-                if self.editor_event(event).is_err() {
-                    self.is_over = true;
-                }
-            }
+            Some(same) if same == data => self.is_over |= self.editor_event(event).is_err(),
             Some(other) => drop(self.chat.editor.update(&Input::Paste(other))),
         }
         self.ask_about_key();
