@@ -218,16 +218,16 @@ declare module "offshoot" {
     pasteToEditor(text: string): void;
     setWorkingMessage(text?: string): void;
     setWorkingVisible(visible: boolean): void;
-    setWorkingIndicator(indicator?: any): void;
+    setWorkingIndicator(indicator?: { frames?: string[]; intervalMs?: number }): void;
     setHiddenThinkingLabel(label?: string): void;
     setToolsExpanded(expanded: boolean): void;
     getToolsExpanded(): boolean;
     addAutocompleteProvider(provider: any): () => void;
     setEditorComponent(factory?: any): void;
     getEditorComponent(): any;
-    onTerminalInput(handler: any): () => void;
+    onTerminalInput(handler: (data: string) => { consume?: boolean; data?: string } | undefined | void): () => void;
     readonly theme: Theme;
-    getAllThemes(): { name: string }[];
+    getAllThemes(): { name: string; path: string | undefined }[];
     getTheme(name: string): Theme | undefined;
     setTheme(theme: any): { success: boolean; error?: string };
   }
@@ -562,7 +562,8 @@ declare module "offshoot" {
     registerCustomMessageRenderer(customType: string, renderer: Renderer): void;
     renderCustomMessage(customType: string, renderer: Renderer): void;
     registerEntryRenderer(customType: string, renderer: Renderer): void;
-    registerProvider(name: string, config: any): void;
+    /** Adds models: of a service, or answered by `streamSimple`. */
+    registerProvider(name: string, config: ProviderConfig): void;
     unregisterProvider(name: string): void;
     /** Runs a program without a shell. Never rejects. */
     exec(command: string, args?: string[], options?: ExecOptions): Promise<ExecResult>;
@@ -575,6 +576,26 @@ declare module "offshoot" {
     setThinkingLevel(level: ThinkingLevel): void;
     /** A bus between extensions. What is sent is copied. */
     events: { on(channel: string, handler: (data: any) => void): () => void; off(channel: string, handler: any): void; emit(channel: string, data?: unknown): void };
+  }
+
+  /** A provider that an extension registers. */
+  export interface ProviderConfig {
+    /** The address of the service. */
+    baseUrl?: string;
+    /** The wire format. */
+    api?: string;
+    /** The name of an environment variable, or the key itself. */
+    apiKey?: string;
+    /** True if the key is also sent as a bearer token. */
+    authHeader?: boolean;
+    headers?: Record<string, string>;
+    models?: {
+      id: string; name?: string; api?: string; reasoning?: boolean; thinkingLevelMap?: Record<string, string | null>;
+      input?: ("text" | "image")[]; cost?: { input: number; output: number; cacheRead: number; cacheWrite: number };
+      contextWindow?: number; maxTokens?: number;
+    }[];
+    /** Answers in place of a service. */
+    streamSimple?(model: any, context: any, options: any): AsyncIterable<any> | Promise<AsyncIterable<any>>;
   }
 
   /** Older name of `ExtensionAPI`. */
@@ -607,6 +628,35 @@ declare module "@earendil-works/pi-coding-agent" {
   export function createGrepTool(cwd?: string, options?: any): ToolDefinition;
   export function createFindTool(cwd?: string, options?: any): ToolDefinition;
   export function createLsTool(cwd?: string, options?: any): ToolDefinition;
+  /** A session beside the user's: a file, or in memory. */
+  export class SessionManager {
+    static create(cwd?: string, dir?: string, options?: { id?: string; parentSession?: string }): SessionManager;
+    static open(path: string): SessionManager;
+    static continueRecent(cwd: string, dir?: string): SessionManager;
+    static inMemory(cwd?: string, options?: { id?: string }, entries?: any[]): SessionManager;
+    static forkFrom(path: string, cwd: string, dir?: string): SessionManager;
+    static list(cwd: string, dir?: string): Promise<any[]>;
+    static listAll(dir?: string): Promise<any[]>;
+    appendMessage(message: any): string;
+    close(): void;
+    [method: string]: any;
+  }
+  /** An agent beside the user's. */
+  export class AgentSession {
+    prompt(text: string, options?: { images?: any[]; streamingBehavior?: "steer" | "followUp" }): Promise<void>;
+    subscribe(listener: (event: any) => void): () => void;
+    steer(text: string): Promise<void>;
+    followUp(text: string): Promise<void>;
+    abort(): Promise<void>;
+    dispose(): void;
+    getLastAssistantText(): string | undefined;
+    readonly messages: any[];
+    readonly isStreaming: boolean;
+    readonly sessionManager: SessionManager;
+  }
+  export function createAgentSession(options?: any): Promise<{ session: AgentSession }>;
+  export function buildSessionContext(entries: any[], leafId?: string | null): { messages: any[]; thinkingLevel: string; model: any };
+  export function copyToClipboard(text: string): Promise<void>;
   export const VERSION: string;
   export const CONFIG_DIR_NAME: string;
 }

@@ -16,7 +16,7 @@ use session_tree::{BranchSummarySettings, Entry, EntryId, Message, Position, Ses
 use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::{Agent, Move, Submission};
-use crate::approval::{ApprovalRequest, Approvals};
+use crate::approval::{ApprovalRequest, Approvals, Approver};
 use crate::cancel::Cancel;
 use crate::command::resolve;
 use crate::editor::{Editor, EditorAccess, FileRequest};
@@ -241,6 +241,11 @@ impl AgentHandle {
 
     pub(crate) fn lock_state(&self) -> MutexGuard<'_, AgentState> {
         lock(&self.state)
+    }
+
+    /// Returns the approver of this agent, for another agent of the same user.
+    pub fn approver(&self) -> Arc<dyn Approver> {
+        Arc::new(self.approvals.clone())
     }
 
     /// Registers as the front end that approves tool calls, replacing the previous one.

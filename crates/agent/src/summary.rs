@@ -24,7 +24,7 @@ Be brief. Keep exact names of files, functions and error messages.";
 
 /// The subject of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Task {
+pub enum SummarySubject {
     /// The history of a conversation.
     History,
     /// The first part of a turn whose last part is kept.
@@ -37,18 +37,18 @@ pub(crate) enum Task {
 const UPDATE: &str = "The conversation above goes on from the summary in <previous-summary>. Bring that summary up to date: keep \
 what still counts, move what is finished, add what is new.";
 
-impl Task {
+impl SummarySubject {
     fn instructions(self, has_previous: bool) -> String {
         let task = match self {
-            Task::History if has_previous => "",
-            Task::History => {
+            SummarySubject::History if has_previous => "",
+            SummarySubject::History => {
                 "Summarise the conversation above for an assistant that continues the work and sees nothing else of it."
             }
-            Task::TurnPrefix => {
+            SummarySubject::TurnPrefix => {
                 "This is the beginning of a turn that is too long to be kept; its end follows right after your summary. Tell what \
                  was asked, what was done until here, and what the end needs to be understood."
             }
-            Task::Branch => {
+            SummarySubject::Branch => {
                 "Sum up this branch of a conversation, which the person has left to try something else, for an assistant that goes on \
                  from an earlier point and sees nothing else of it."
             }
@@ -62,7 +62,7 @@ impl Task {
 /// The instructions for the summary of a conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct ConversationPrompt<'m> {
-    pub(crate) task: Task,
+    pub(crate) task: SummarySubject,
     /// The subject to focus on.
     pub(crate) focus: Option<&'m str>,
     /// True if the focus replaces the instructions.
@@ -86,6 +86,18 @@ impl SummaryPrompt for ConversationPrompt<'_> {
         }
         text
     }
+}
+
+/// Returns the system prompt and the prompt of a summary request. `focus` is added to the instructions, or replaces them.
+pub fn summary_request(
+    subject: SummarySubject,
+    conversation: &str,
+    previous: Option<&str>,
+    focus: Option<&str>,
+    replace: bool,
+) -> (&'static str, String) {
+    let prompt = ConversationPrompt { task: subject, focus, replace };
+    (SYSTEM, prompt.text(conversation, previous))
 }
 
 /// The instructions for a summary of a merged branch.

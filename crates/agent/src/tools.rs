@@ -39,6 +39,7 @@ pub use self::user::{UserCommand, run_user_command};
 use crate::model::ToolSpec;
 use crate::permission::ProvenanceWarning;
 use crate::tool::{Effect, Preview, Tool, ToolCall, ToolOutput, ToolPlace};
+pub use diff::details as diff_details;
 
 /// A set of tools, each with its own name, in the order in which models see them.
 #[derive(Debug, Clone, Default)]

@@ -102,6 +102,19 @@ impl Environment {
         set(name).and_then(|value| value.into_string().ok())
     }
 
+    /// Returns how many colours the terminal has, as its variables say.
+    pub(crate) fn color_mode(&self, is_plain: bool) -> &'static str {
+        let has = |name: &str, words: &[&str]| {
+            self.variable(name).is_some_and(|value| words.iter().any(|word| value.contains(word)))
+        };
+        match is_plain {
+            true => "none",
+            false if has("COLORTERM", &["truecolor", "24bit"]) => "truecolor",
+            false if has("TERM", &["256", "direct", "kitty", "alacritty", "ghostty"]) => "256color",
+            false => "16color",
+        }
+    }
+
     /// Returns the directory of pi's sessions.
     pub(crate) fn pi_sessions(&self) -> Result<SessionDir, CommandError> {
         if let Some(path) = &self.pi_session_dir {

@@ -4,11 +4,12 @@
 //!
 //! Without extensions no engine and no thread exists. Never reads anything of a project that is not currently trusted.
 
+mod providers;
 mod sources;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use clap::error::{ContextKind, ContextValue};
 use offshoot_agent::command::Reload;
@@ -17,6 +18,7 @@ use offshoot_agent::handle::{AgentHandle, Reply, SystemPrompt};
 use offshoot_agent::model::Model;
 use offshoot_agent::system::Instructions;
 use offshoot_extensions::host::{FrontEnd, Host, HostEvent, Mode, Notice};
+use offshoot_extensions::theme::Themes;
 use offshoot_extensions::{Extensions, LoadOptions};
 use offshoot_providers::Providers;
 use serde_json::{Map, Value as Json, json};
@@ -44,6 +46,9 @@ pub(crate) struct Args {
     /// The errors of these options if no extension defines them.
     #[arg(skip)]
     refusals: Vec<(String, Failure)>,
+    /// The requested model, if only an extension can have it.
+    #[arg(skip)]
+    wanted_model: Arc<OnceLock<WantedModel>>,
 }
 
 impl Args {
@@ -63,6 +68,24 @@ impl Args {
         self.refusals.push((name.to_owned(), failure));
     }
 
+    /// Notes a model that no service has. Returns false if there are no extensions that could register it.
+    pub(crate) fn want_model(&self, name: &str, failure: Failure, setup: &Setup, app: &App) -> bool {
+        let has_extensions = Sources::new(self, setup, true, app).is_ok_and(|sources| !sources.is_empty());
+        if has_extensions {
+            drop(self.wanted_model.set(WantedModel { name: name.to_owned(), failure }));
+        }
+        has_extensions
+    }
+
+    /// Refuses a model that neither a service nor an extension has.
+    pub(crate) fn check_model(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
+        let Some(wanted) = self.wanted_model.get() else { return Ok(()) };
+        match extended.and_then(|extended| extended.model(&wanted.name)) {
+            Some(_) => Ok(()),
+            None => Err(wanted.failure.clone().into()),
+        }
+    }
+
     /// Refuses options that neither the program nor an extension defines.
     pub(crate) fn check_flags(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
         let known = extended.map(Extended::flags).unwrap_or_default();
@@ -78,6 +101,14 @@ pub(crate) struct Extended {
     pub(crate) host: Arc<Host>,
     sources: Arc<Mutex<Sources>>,
     flags: Map<String, Json>,
+    wanted_model: Arc<OnceLock<WantedModel>>,
+}
+
+/// A model that was requested and that no service has: an extension may register it.
+#[derive(Debug, Clone)]
+pub(crate) struct WantedModel {
+    name: String,
+    failure: Failure,
 }
 
 /// The front end, as extensions see it.
@@ -86,6 +117,8 @@ pub(crate) struct ExtensionFrontEnd {
     pub(crate) mode: Mode,
     /// Receives reports and output of extensions.
     pub(crate) front_end: FrontEnd,
+    /// The themes that extensions may choose.
+    pub(crate) themes: Arc<Themes>,
 }
 
 impl ExtensionFrontEnd {
@@ -118,7 +151,7 @@ impl ExtensionFrontEnd {
             // Everything else needs a screen.
             _ => {}
         });
-        ExtensionFrontEnd { mode, front_end }
+        ExtensionFrontEnd { mode, front_end, themes: Arc::default() }
     }
 }
 
@@ -140,13 +173,19 @@ impl Extended {
         host.mode = output.mode;
         host.front_end = output.front_end;
         host.is_project_trusted = setup.project.is_some();
-        host.models = models(state.model.clone(), &setup.providers()?);
+        let providers = setup.providers()?;
+        host.models = models(state.model.clone(), &providers);
+        host.connect = providers::connect(providers, app.env.clone());
+        host.catalog = app.catalog().ok();
+        host.settings = setup.settings.shown();
+        host.themes = output.themes;
         host.options = Arc::new(app.options_maker());
         host.secrets = state.secrets;
         host.state().model = state.model.map(|model| model.spec().clone());
         host.state().thinking = state.thinking;
         let sources = Arc::new(Mutex::new(sources));
-        Ok(Some(Extended { host: Arc::new(host), sources, flags: args.flags.clone() }))
+        let wanted_model = args.wanted_model.clone();
+        Ok(Some(Extended { host: Arc::new(host), sources, flags: args.flags.clone(), wanted_model }))
     }
 
     /// Returns the extensions that are loaded.
@@ -182,8 +221,23 @@ impl Extended {
         }
         let bundle = ExtensionBundle { hooks: extensions.hooks(), commands: extensions.commands() };
         self.host.tools.replace(extensions);
+        self.host.forget_unloaded();
+        if let Some(model) = self.wanted_model.get().and_then(|wanted| self.model(&wanted.name)) {
+            self.host.set_model(model);
+        }
         self.host.send(HostEvent::Loaded);
         bundle
+    }
+
+    /// Returns a model that an extension registered, by `provider/id` or by its id.
+    pub(crate) fn model(&self, name: &str) -> Option<Arc<dyn Model>> {
+        let is_meant = |model: &Arc<dyn Model>| model.spec().full_name() == name || model.spec().id == name;
+        self.own_models().into_iter().find(is_meant)
+    }
+
+    /// Returns the models that extensions registered.
+    pub(crate) fn own_models(&self) -> Vec<Arc<dyn Model>> {
+        self.host.providers.over(&[])
     }
 
     /// Returns the options that extensions define.

@@ -57,13 +57,19 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
     let (theme, environment) = (theme(app, &setup), environment(app, &setup));
-    let services = Box::new(ChatServices::new(app, args, setup, sources, servers)?);
+    let (themes, odd_themes) = setup.themes(app, &[]);
+    let theme = match themes.current().1 {
+        Some(file) if !app.ui.is_plain() => theme.with_file(&file, themes.mode()),
+        _ => theme,
+    };
+    let services = Box::new(ChatServices::new(app, args, setup, sources, servers, themes)?);
     let settings = services.settings().map_err(Failure::new)?;
     let is_saved = runtime.block_on(async {
         let terminal = |error| CommandError::system("use", "the terminal".as_ref(), &error);
         let commands = crate::slash::specs();
         let mut chat = chat::App::new(agent.clone(), theme, commands, environment, settings, services)
             .map_err(terminal)?;
+        odd_themes.iter().for_each(|problem| chat.warn_about(problem));
         chat.open();
         if args.opens_picker() {
             chat.open_sessions();

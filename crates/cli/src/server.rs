@@ -20,6 +20,7 @@ use crate::cmd::sessions::Sort;
 use crate::cmd::{Work, branches, labels, sessions};
 use crate::error::CommandError;
 use crate::exporting::{Export, Form, default_name, free, new_header};
+use crate::extensions::Extended;
 use crate::interactive::trash::Trash;
 use crate::setup::Setup;
 use crate::slash::{self, Line, Slash};
@@ -45,14 +46,16 @@ pub(crate) struct ServerProgram {
     app: App,
     providers: Providers,
     cwd: PathBuf,
+    extended: Option<Extended>,
 }
 
 impl ServerProgram {
-    pub(crate) fn new(app: &App, setup: &Setup) -> Result<Self, CommandError> {
+    pub(crate) fn new(app: &App, setup: &Setup, extended: Option<Extended>) -> Result<Self, CommandError> {
         Ok(ServerProgram {
             app: app.capturing(None),
             providers: setup.providers()?,
             cwd: PathBuf::from(&setup.cwd),
+            extended,
         })
     }
 }
@@ -84,11 +87,18 @@ impl Program for ServerProgram {
         let usable = self.providers.models().into_iter().filter(|model| model.has_key);
         let (offline, others): (Vec<ModelSpec>, Vec<ModelSpec>) =
             usable.map(|model| model.spec).partition(|spec| spec.provider == OfflineModel::PROVIDER);
+        let own: Vec<ModelSpec> =
+            self.extended.iter().flat_map(Extended::own_models).map(|model| model.spec().clone()).collect();
+        let others = others.into_iter().filter(|spec| own.iter().all(|own| own.provider != spec.provider));
+        let others: Vec<ModelSpec> = others.chain(own.iter().cloned()).collect();
         // The offline model is listed only without other models.
         if others.is_empty() { offline } else { others }
     }
 
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, Failure> {
+        if let Some(model) = self.extended.as_ref().and_then(|extended| extended.model(name)) {
+            return Ok(model);
+        }
         Ok(self.providers.model(name).map_err(CommandError::from)?)
     }
 

@@ -246,6 +246,20 @@ impl Settings {
         }
     }
 
+    /// Returns the name of the chosen theme, unless it is one of those that need no file.
+    pub(crate) fn theme_name(&self) -> Option<String> {
+        let name = self.word("theme");
+        (!["", "auto", "plain", "dark", "light"].contains(&name.as_str())).then_some(name)
+    }
+
+    /// Returns the settings as extensions read them: values by name, without keys and addresses.
+    pub(crate) fn shown(&self) -> Json {
+        let hidden = |key: &str| key.starts_with("providers") || key == "store";
+        let listed =
+            self.list().into_iter().filter(|setting| !hidden(&setting.key) && !setting.value.is_null());
+        Json::Object(listed.map(|setting| (setting.key, setting.value)).collect())
+    }
+
     /// Returns the default keys.
     pub(crate) fn keymap(&self) -> Preset {
         if self.word("keymap") == "pi" { Preset::Pi } else { Preset::Offshoot }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_agent::secrets::Secrets;
 use offshoot_agent::system::{Instructions, context_file, context_files};
+use offshoot_extensions::theme::Themes;
 use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers, Secret};
 
 use crate::app::App;
@@ -106,6 +107,25 @@ impl Setup {
             Some(McpFile { path, text: text.to_owned(), is_project: true })
         });
         Ok(own.into_iter().chain(of_project).collect())
+    }
+
+    /// Reads the themes: the user's, those of a trusted project, those of pi, and further files and directories. Returns
+    /// warnings about files that cannot be used.
+    pub(crate) fn themes(&self, app: &App, more: &[PathBuf]) -> (Themes, Vec<String>) {
+        let themes = Themes::default();
+        let mut paths = vec![self.config.join("themes")];
+        let project = self.project.as_ref().map(|project| &project.dir);
+        paths.extend(
+            project.into_iter().flat_map(|dir| [dir.join(".offshoot/themes"), dir.join(".pi/themes")]),
+        );
+        paths.extend(app.env.pi_dir().ok().map(|dir| dir.join("themes")));
+        paths.extend_from_slice(more);
+        let mut problems = themes.load(&paths);
+        themes.set_mode(app.env.color_mode(app.ui.is_plain()));
+        if let Some(name) = self.settings.theme_name() {
+            problems.extend(themes.choose(&name).err());
+        }
+        (themes, problems)
     }
 
     /// Returns the instructions for models: those of the user, then those of the project.

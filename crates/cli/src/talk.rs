@@ -165,7 +165,7 @@ pub(crate) fn choose_model(
     setup: &Setup,
     app: &mut App,
 ) -> Result<Option<Choice>, CommandError> {
-    model::Args::default().choose(session, setup, app)
+    model::Args::default().choose(session, setup, &extensions::Args::default(), app)
 }
 
 /// Runs some work. Ctrl+C, SIGTERM and SIGHUP cancel it: its commands end, and the session keeps all entries so far.
@@ -335,7 +335,7 @@ impl AgentArgs {
         let mut permissions = setup.settings.permissions(mode, &allowed)?;
         permissions.secrets = Arc::new(secrets.clone());
         let system = self.system_prompt(setup)?;
-        let model = self.model.choose(&session, setup, app)?;
+        let model = self.model.choose(&session, setup, &self.extensions, app)?;
         let agent = Agent::new(session, &setup.cwd)
             .with_settings(settings)
             .with_system(system)
@@ -383,6 +383,7 @@ impl AgentArgs {
     /// Refuses unknown tools and options.
     fn check(&self, extended: Option<&Extended>) -> Result<(), CommandError> {
         self.extensions.check_flags(extended)?;
+        self.extensions.check_model(extended)?;
         self.check_tools(&extended.map_or_else(ToolBox::all, |extended| extended.host.tools.all()))
     }
 

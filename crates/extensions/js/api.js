@@ -3,6 +3,7 @@
 import { call, described, facts, lazily, report, start } from "offshoot:native";
 import { functionUse, listen, listenedTo } from "offshoot:events";
 import { exec } from "offshoot:processes";
+import { registerProvider, unregisterProvider } from "offshoot:providers";
 
 const contexts = lazily(() => import("offshoot:context"));
 
@@ -18,6 +19,16 @@ let ownDialect = facts.dialect;
 let isLoaded = false;
 
 export const tool = (name) => tools.get(name);
+
+/// Tools of agents that this extension creates, by a key of their own.
+const kept = new Map();
+
+/// Keeps such a tool and describes it for the host.
+export function keepTool(key, one) {
+  kept.set(key, one);
+  return describedTool(one);
+}
+
 export const messageRenderer = (type) => messageRenderers.get(type);
 export const entryRenderer = (type) => entryRenderers.get(type);
 
@@ -150,8 +161,8 @@ export const pi = {
   registerCustomMessageRenderer: (type, renderer) => registered(messageRenderers, type, renderer),
   renderCustomMessage: (type, renderer) => registered(messageRenderers, type, renderer),
   registerEntryRenderer: (type, renderer) => registered(entryRenderers, type, renderer),
-  registerProvider: (name) => void call("host.registerProvider", { name: String(name) }),
-  unregisterProvider() {},
+  registerProvider,
+  unregisterProvider,
   exec,
   getActiveTools: () => act("host.state").activeTools,
   setActiveTools: (names) => void act("host.setActiveTools", { names: [...names] }),
@@ -198,7 +209,7 @@ export async function runShortcut(key, signal, id) {
 }
 
 export async function runTool({ name, call: id, args }, signal) {
-  const one = tools.get(name);
+  const one = tools.get(name) ?? kept.get(name);
   if (!one) throw new Error(`there is no tool ${name}`);
   const values = typeof one.prepareArguments === "function" ? one.prepareArguments(args) : args;
   const onUpdate = (output) => {

@@ -3,10 +3,12 @@
 import { described, finish, lazily, spell } from "offshoot:native";
 import { AbortController } from "offshoot:abort";
 import * as api from "offshoot:api";
+import { answerFor } from "offshoot:providers";
 
 const dispatching = lazily(() => import("offshoot:dispatch"));
 const components = lazily(() => import("offshoot:components"));
 const themes = lazily(() => import("offshoot:theme"));
+const screens = lazily(() => import("offshoot:ui"));
 const keys = lazily(() => import("offshoot:keys"));
 
 const running = new Map();
@@ -18,7 +20,9 @@ const CALLS = {
   completions: (payload) => api.completions(payload),
   shortcut: ({ key }, signal, id) => api.runShortcut(key, signal, id),
   tool: (payload, signal) => api.runTool(payload, signal),
+  "provider.stream": (payload, signal) => answerFor(payload, signal),
   bus: ({ channel, data }) => api.heard(channel, data),
+  "terminal.input": async (payload) => (await screens()).terminalInput(payload),
   "component.render": async (payload) => (await components()).render(payload),
   "component.input": async (payload) => (await components()).input(payload),
   "component.close": async (payload) => (await components()).close(payload),
@@ -37,7 +41,8 @@ const CALLS = {
 };
 
 async function drawn(width, render) {
-  const [{ theme }, { keyHint }] = [await themes(), await keys()];
+  const [{ refreshTheme, theme }, { keyHint }] = [await themes(), await keys()];
+  refreshTheme();
   return { lines: (await components()).drawn(render(theme, keyHint), width) ?? null };
 }
 

@@ -1,6 +1,7 @@
 // Components that are on the screen, by number. They are drawn here; whoever shows them gets lines.
 
 import { call, report } from "offshoot:native";
+import { refreshTheme } from "offshoot:theme";
 
 let nextComponent = 1;
 const shown = new Map();
@@ -77,6 +78,7 @@ export function drawn(component, width) {
 }
 
 export function render({ id, width }) {
+  refreshTheme();
   return { lines: drawn(shown.get(id)?.component, width) ?? [] };
 }
 

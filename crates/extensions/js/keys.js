@@ -105,21 +105,76 @@ export const Key = {
   ctrlShiftAlt: held("ctrl", "shift", "alt"),
 };
 
-/// What keys of the program's own are for; extensions ask it instead of naming keys.
-const BINDINGS = {
-  "tui.select.up": ["up"], "tui.select.down": ["down"], "tui.select.confirm": ["enter"],
-  "tui.select.cancel": ["escape", "ctrl+c"], "tui.select.pageUp": ["pageUp"], "tui.select.pageDown": ["pageDown"],
-  "tui.input.submit": ["enter"], "tui.input.tab": ["tab"], "tui.input.newLine": ["shift+enter"],
-  "app.interrupt": ["escape"], "app.exit": ["ctrl+d"], "app.clear": ["ctrl+c"], "app.tools.expand": ["ctrl+o"],
-  selectUp: ["up"], selectDown: ["down"], selectConfirm: ["enter"], selectCancel: ["escape", "ctrl+c"],
-  expandTools: ["ctrl+o"], interrupt: ["escape"],
+/// What keys are for, as pi names it.
+const DEFAULTS = {
+  "tui.editor.cursorUp": "up", "tui.editor.cursorDown": "down", "tui.editor.historyPrevious": [], "tui.editor.historyNext": [],
+  "tui.editor.cursorLeft": ["left", "ctrl+b"], "tui.editor.cursorRight": ["right", "ctrl+f"],
+  "tui.editor.cursorWordLeft": ["alt+left", "ctrl+left", "alt+b"], "tui.editor.cursorWordRight": ["alt+right", "ctrl+right", "alt+f"],
+  "tui.editor.cursorLineStart": ["home", "ctrl+a"], "tui.editor.cursorLineEnd": ["end", "ctrl+e"],
+  "tui.editor.jumpForward": "ctrl+]", "tui.editor.jumpBackward": "ctrl+alt+]",
+  "tui.editor.pageUp": ["pageUp", "ctrl+pageUp"], "tui.editor.pageDown": ["pageDown", "ctrl+pageDown"],
+  "tui.editor.deleteCharBackward": "backspace", "tui.editor.deleteCharForward": ["delete", "ctrl+d"],
+  "tui.editor.deleteWordBackward": ["ctrl+w", "alt+backspace"], "tui.editor.deleteWordForward": ["alt+d", "alt+delete"],
+  "tui.editor.deleteToLineStart": "ctrl+u", "tui.editor.deleteToLineEnd": "ctrl+k", "tui.editor.yank": "ctrl+y",
+  "tui.editor.yankPop": "alt+y", "tui.editor.undo": "ctrl+-",
+  "tui.input.newLine": "shift+enter", "tui.input.submit": "enter", "tui.input.tab": "tab", "tui.input.copy": "ctrl+c",
+  "tui.select.up": "up", "tui.select.down": "down", "tui.select.pageUp": "pageUp", "tui.select.pageDown": "pageDown",
+  "tui.select.confirm": "enter", "tui.select.cancel": ["escape", "ctrl+c"],
 };
 
-export const keybindings = Object.freeze({
-  matches: (data, action) => (BINDINGS[action] ?? []).some((key) => matchesKey(data, key)),
-  getKeys: (action) => BINDINGS[action] ?? [],
-  getDisplayString: (action) => (BINDINGS[action] ?? []).join("/"),
-});
+/// Those of the program itself, and the names that pi had for them before.
+const OF_PROGRAM = {
+  "app.interrupt": "escape", "app.exit": "ctrl+d", "app.clear": "ctrl+c", "app.tools.expand": "ctrl+o",
+  selectUp: "up", selectDown: "down", selectConfirm: "enter", selectCancel: ["escape", "ctrl+c"], expandTools: "ctrl+o",
+  interrupt: "escape",
+};
+
+const declared = (keys) => Object.fromEntries(Object.entries(keys).map(([name, defaultKeys]) => [name, { defaultKeys, description: name }]));
+
+export const TUI_KEYBINDINGS = declared(DEFAULTS);
+
+/// Which keys do what: the default ones, or those of the user in their place.
+export class KeybindingsManager {
+  constructor(definitions, userBindings = {}) {
+    this.definitions = definitions;
+    this.setUserBindings(userBindings);
+  }
+  setUserBindings(userBindings) {
+    this.userBindings = userBindings;
+  }
+  getUserBindings() {
+    return { ...this.userBindings };
+  }
+  getKeys(action) {
+    return [this.userBindings[action] ?? this.definitions[action]?.defaultKeys ?? []].flat();
+  }
+  getDefinition(action) {
+    return this.definitions[action];
+  }
+  getResolvedBindings() {
+    return Object.fromEntries(Object.keys(this.definitions).map((action) => [action, this.getKeys(action)]));
+  }
+  getConflicts() {
+    const users = new Map();
+    for (const action of Object.keys(this.userBindings)) {
+      for (const key of this.getKeys(action)) users.set(key, [...(users.get(key) ?? []), action]);
+    }
+    return [...users].filter(([, actions]) => actions.length > 1).map(([key, keybindings]) => ({ key, keybindings }));
+  }
+  matches(data, action) {
+    return this.getKeys(action).some((key) => matchesKey(data, key));
+  }
+  getDisplayString(action) {
+    return this.getKeys(action).join("/");
+  }
+}
+
+export const keybindings = new KeybindingsManager({ ...TUI_KEYBINDINGS, ...declared(OF_PROGRAM) });
+let current = keybindings;
+export const getKeybindings = () => current;
+export const setKeybindings = (given) => void (current = given);
 
 /// Says which key does something.
-export const keyHint = (action, text) => theme.fg("dim", `${keybindings.getDisplayString(action)} ${text}`);
+export const keyText = (action) => keybindings.getDisplayString(action);
+export const rawKeyHint = (key, text) => theme.fg("dim", key) + theme.fg("muted", ` ${text}`);
+export const keyHint = (action, text) => rawKeyHint(keyText(action), text);

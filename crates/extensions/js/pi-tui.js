@@ -1,45 +1,47 @@
 // The package with which extensions draw.
 
-export { Key, isKeyRelease, isKeyRepeat, matchesKey, parseKey } from "offshoot:keys";
-export { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "offshoot:text";
+import { refused } from "offshoot:refused";
+
+export {
+  Key, KeybindingsManager, TUI_KEYBINDINGS, getKeybindings, isKeyRelease, isKeyRepeat, matchesKey, parseKey, setKeybindings,
+} from "offshoot:keys";
+export { getKeybindings as getEditorKeybindings } from "offshoot:keys";
+export {
+  compositeTuiLine, replaceControlCharacters, sliceByColumn, stripTerminalSequences, truncateToWidth, visibleWidth,
+  wrapTextWithAnsi,
+} from "offshoot:text";
 export {
   Box, CURSOR_MARKER, CancellableLoader, Container, Editor, Input, Loader, SelectList, SettingsList, Spacer, Text,
   TruncatedText,
 } from "offshoot:widgets";
 export { Markdown } from "offshoot:markdown";
-import { keybindings } from "offshoot:keys";
+export { fuzzyFilter, fuzzyMatch } from "offshoot:fuzzy";
+export { CombinedAutocompleteProvider } from "offshoot:autocomplete";
+export * from "offshoot:images";
+export * from "offshoot:layout";
+export * from "offshoot:colors";
 
-export const renderFakeCursor = (text = " ") => `\x1b[7m${text}\x1b[27m`;
-export const getKeybindings = () => keybindings;
-export const getEditorKeybindings = () => keybindings;
-export const isFocusable = (component) => component !== null && typeof component === "object" && "focused" in component;
-export const getCapabilities = () => ({ images: null, trueColor: false, hyperlinks: false });
 export const setKittyProtocolActive = () => {};
 export const isKittyProtocolActive = () => false;
 
-/// Tells how well a text fits to what was typed: lower is better.
-export function fuzzyMatch(query, text) {
-  const wanted = query.toLowerCase();
-  const given = text.toLowerCase();
-  let [at, score, last] = [0, 0, -1];
-  for (const char of wanted) {
-    const found = given.indexOf(char, at);
-    if (found < 0) return { matches: false, score: 0 };
-    if (last >= 0) score += found - last - 1;
-    [last, at] = [found, found + 1];
-  }
-  return { matches: true, score: score + (wanted ? given.indexOf(wanted[0]) : 0) };
+/// The sequence that tells a terminal what the program is doing.
+export function formatProgramStatus({ state, app, kind, message }) {
+  const pairs = [`state=${state}`, app && `app=${app}`, state === "blocked" && kind && `kind=${kind}`];
+  if (message) pairs.push(`msg=${Buffer.from(message).toString("base64")}`);
+  return `\x1b]7501;${pairs.filter(Boolean).join(":")}\x1b\\`;
 }
 
-export function fuzzyFilter(items, query, textOf = (item) => String(item)) {
-  const words = query.trim().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return items;
-  const scored = [];
-  for (const item of items) {
-    const results = words.map((word) => fuzzyMatch(word, textOf(item)));
-    if (results.every((result) => result.matches)) {
-      scored.push({ item, score: results.reduce((sum, result) => sum + result.score, 0) });
-    }
-  }
-  return scored.sort((a, b) => a.score - b.score).map((one) => one.item);
+/// Returns the letter that a key of the kitty protocol stands for.
+export function decodeKittyPrintable(data) {
+  const found = /^\x1b\[(\d+)(?::(\d*))?(?:;([12])(?::[12])?)?u$/.exec(data);
+  if (!found) return undefined;
+  const point = Number(found[3] === "2" && found[2] ? found[2] : found[1]);
+  return point >= 32 && point !== 127 ? String.fromCodePoint(point) : undefined;
 }
+
+export const { ProcessTerminal, TuiMainScreen, TuiAltScreen, StdinBuffer } = refused(
+  "the program owns the terminal; use `ctx.ui.custom`, or `ctx.ui.onTerminalInput` for keys",
+);
+export const { getNativeClipboard } = refused("no native modules are loaded; use `copyToClipboard` of pi-coding-agent");
+export const { renderLatex } = refused("formulas are shown as they are written");
+export const { Marked } = refused("the parser of a library; import the package `marked`");

@@ -3,10 +3,6 @@
 
 import { call } from "offshoot:native";
 
-function facts() {
-  return call("session.facts");
-}
-
 /// Gives entries their older names, which are not copied or printed.
 const OLDER_NAMES = Object.defineProperties({}, {
   uuid: { get() { return this.id; } },
@@ -22,8 +18,6 @@ function entries(found) {
   for (const one of found) entry(one);
   return found;
 }
-
-const path = (from) => entries(call("session.path", from === undefined ? {} : { from: String(from) }));
 
 /// Appends an entry that is spelled out. The session gives it its id, its parent and its time.
 function saveEntry({ id, parentId, uuid, parentUuid, timestamp, ...draft }, parent) {
@@ -57,29 +51,45 @@ function nested(entries, labels) {
   return roots;
 }
 
+/// What can be asked of a session: of the agent's, or of one that the extension opened, by its number.
+export function readable(session) {
+  const ask = (name, values) => call(`session.${name}`, session === undefined ? values : { ...values, session });
+  const facts = () => ask("facts");
+  const path = (from) => entries(ask("path", from === undefined ? {} : { from: String(from) }));
+  return {
+    getCwd: () => facts().cwd ?? call("host.info").cwd,
+    getSessionDir: () => facts().dir ?? "",
+    getSessionId: () => facts().id,
+    getSessionFile: () => facts().file ?? undefined,
+    getSessionName: () => facts().name ?? undefined,
+    getHeader: () => facts().header,
+    isPersisted: () => facts().file !== null,
+    getLeafId: () => ask("leafId"),
+    getLeafEntry: () => entry(ask("leafEntry")),
+    getEntry: (id) => entry(ask("entry", { id: String(id) })),
+    getEntries: () => entries(ask("entries")),
+    getBranch: path,
+    getChildren: (id) => entries(ask("entries").filter((one) => one.parentId === id)),
+    getLabel: (id) => ask("label", { id: String(id) }) ?? undefined,
+    getTree: () => nested(entries(ask("entries")), ask("labels")),
+    buildSessionContext: () => ask("context"),
+    buildSessionProjection: () => ask("context"),
+    buildContextEntries: () => path(),
+    branch: (id) => ask("branch", { id: String(id) }),
+    resetLeaf: () => void ask("branch", { id: null }),
+    branchWithSummary: (id, summary, details) =>
+      ask("branchWithSummary", { id: id === null ? null : String(id), summary: String(summary), details }),
+  };
+}
+
+const own = readable();
+
 export const sessionManager = Object.freeze({
-  getCwd: () => facts().cwd ?? call("host.info").cwd,
-  getSessionDir: () => facts().dir ?? "",
-  getSessionId: () => facts().id,
-  getSessionFile: () => facts().file ?? undefined,
-  getSessionName: () => facts().name ?? undefined,
-  getHeader: () => facts().header,
-  isPersisted: () => facts().file !== null,
-  getLeafId: () => call("session.leafId"),
-  getLeafUuid: () => call("session.leafId"),
-  getLeafEntry: () => entry(call("session.leafEntry")),
-  getCurrentLeaf: () => entry(call("session.leafEntry")),
-  getEntry: (id) => entry(call("session.entry", { id: String(id) })),
-  getEntries: () => entries(call("session.entries")),
-  getBranch: path,
-  getPath: path,
-  getChildren: (id) => entries(call("session.entries").filter((one) => one.parentId === id)),
-  getLabel: (id) => call("session.label", { id: String(id) }) ?? undefined,
-  getTree: () => nested(entries(call("session.entries")), call("session.labels")),
-  buildSessionContext: () => call("session.context"),
-  buildSessionProjection: () => call("session.context"),
-  buildContextEntries: () => path(),
-  // Older dialects append through the session manager.
+  ...own,
+  // Older dialects have other names, and append through the session manager. The leaf moves only while no turn is running.
+  getLeafUuid: own.getLeafId,
+  getCurrentLeaf: own.getLeafEntry,
+  getPath: own.getBranch,
   appendCustomEntry: (customType, data) => call("session.appendCustom", { customType, data }),
   appendCustomMessageEntry: (customType, content, display, details) =>
     call("session.appendMessage", { customType, content, display: Boolean(display), details }),
@@ -89,9 +99,4 @@ export const sessionManager = Object.freeze({
   saveMessage: (message, parent) => saveEntry({ type: "message", message }, parent),
   saveCompaction: (compaction) => saveEntry({ ...compaction, type: "compaction" }),
   saveEntry,
-  // Moves of the leaf, only while no turn is running.
-  branch: (id) => call("session.branch", { id: String(id) }),
-  resetLeaf: () => void call("session.branch", { id: null }),
-  branchWithSummary: (id, summary, details) =>
-    call("session.branchWithSummary", { id: id === null ? null : String(id), summary: String(summary), details }),
 });

@@ -25,3 +25,21 @@ export function padded(line, width, background) {
   const full = line + " ".repeat(Math.max(0, width - visibleWidth(line)));
   return background ? background(full) : full;
 }
+
+/// Returns the columns of a line from `start` on, with the colours that apply there.
+export function sliceByColumn(line, start, length) {
+  return call("text.slice", { text: String(line), start: Math.max(0, Math.floor(start)), width: Math.max(0, Math.floor(length)) });
+}
+
+const SEQUENCES = /\x1b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|[\]_P^X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])/g;
+
+export const stripTerminalSequences = (text) => String(text).replace(SEQUENCES, "");
+export const replaceControlCharacters = (text) => stripTerminalSequences(text).replace(/[\x00-\x1f\x7f-\x9f]/g, " ");
+
+/// Puts a line over a part of another one.
+export function compositeTuiLine(base, overlay, startColumn, overlayWidth, totalWidth) {
+  const after = startColumn + overlayWidth;
+  const left = padded(sliceByColumn(base, 0, startColumn), startColumn);
+  const middle = padded(sliceByColumn(overlay, 0, overlayWidth), overlayWidth);
+  return `${left}\x1b[0m${middle}\x1b[0m${sliceByColumn(base, after, Math.max(0, totalWidth - after))}`;
+}

@@ -1,5 +1,7 @@
 // Colours by meaning. Sixteen-colour codes: the terminal decides how they look.
 
+import { call } from "offshoot:native";
+
 const FOREGROUND = {
   accent: 36, border: 34, borderAccent: 36, borderMuted: 90, success: 32, error: 31, warning: 33, muted: 90, dim: 90,
   text: 39, thinkingText: 90, userMessageText: 39, customMessageText: 39, customMessageLabel: 35, toolTitle: 39,
@@ -16,27 +18,102 @@ const BACKGROUND = {
 
 const code = (open, close) => (text) => `\x1b[${open}m${text}\x1b[${close}m`;
 
-export const theme = Object.freeze({
-  name: "offshoot",
+/// Colours by token. Without colours of its own a theme has the sixteen of the terminal.
+export class Theme {
+  #codes;
+
+  constructor(fgColors, bgColors, mode, options = {}) {
+    Object.assign(this, { name: options.name ?? "offshoot", sourcePath: options.sourcePath });
+    this.#codes = options.codes ?? (fgColors ? codesOf({ ...fgColors }, { ...bgColors }, mode) : undefined);
+  }
+
+  /// Takes the colours of another theme.
+  become({ name, path, codes }) {
+    Object.assign(this, { name, sourcePath: path ?? undefined });
+    this.#codes = Object.keys(codes).length > 0 ? codes : undefined;
+  }
+  getFgAnsi(color) {
+    return this.#codes ? known(this.#codes, color) : `\x1b[${FOREGROUND[color] ?? 39}m`;
+  }
+  getBgAnsi(color) {
+    return this.#codes ? known(this.#codes, color) : `\x1b[${BACKGROUND[color] ?? 49}m`;
+  }
   fg(color, text) {
-    return color in FOREGROUND ? code(FOREGROUND[color], 39)(text) : String(text);
-  },
+    return color in FOREGROUND || this.#codes?.[color] ? `${this.getFgAnsi(color)}${text}\x1b[39m` : String(text);
+  }
   bg(color, text) {
-    return color in BACKGROUND ? code(BACKGROUND[color], 49)(text) : String(text);
-  },
-  bold: code(1, 22),
-  dim: code(2, 22),
-  italic: code(3, 23),
-  underline: code(4, 24),
-  inverse: code(7, 27),
-  strikethrough: code(9, 29),
-  getFgAnsi: (color) => `\x1b[${FOREGROUND[color] ?? 39}m`,
-  getBgAnsi: (color) => `\x1b[${BACKGROUND[color] ?? 49}m`,
-  getColorMode: () => "16color",
-  getThinkingBorderColor: (level) => (text) =>
-    theme.fg(`thinking${level.charAt(0).toUpperCase()}${level.slice(1)}`, text),
-  getBashModeBorderColor: () => (text) => theme.fg("bashMode", text),
-});
+    return color in BACKGROUND || this.#codes?.[color] ? `${this.getBgAnsi(color)}${text}\x1b[49m` : String(text);
+  }
+  style(text, { fg, bg, ...attributes }) {
+    let styled = String(text);
+    for (const name of Object.keys(attributes)) if (attributes[name]) styled = this[name]?.(styled) ?? styled;
+    if (fg) styled = this.fg(fg, styled);
+    return bg ? this.bg(bg, styled) : styled;
+  }
+  getColorMode() {
+    return this.#codes ? call("theme.mode") : "16color";
+  }
+  getThinkingBorderColor(level) {
+    return (text) => this.fg(`thinking${level.charAt(0).toUpperCase()}${level.slice(1)}`, text);
+  }
+  getBashModeBorderColor() {
+    return (text) => this.fg("bashMode", text);
+  }
+}
+
+// Fields, so that they also work without the theme: `text.map(theme.bold)`.
+for (const [name, open, close] of [["bold", 1, 22], ["dim", 2, 22], ["italic", 3, 23], ["underline", 4, 24], ["inverse", 7, 27], ["strikethrough", 9, 29]]) {
+  Theme.prototype[name] = code(open, close);
+}
+
+function known(codes, color) {
+  return codes[color] ?? "";
+}
+
+/// The codes of colours that an extension names itself: numbers of the palette, or texts as in theme files.
+function codesOf(fgColors, bgColors, mode) {
+  const codes = {};
+  for (const [colors, base] of [[fgColors, 38], [bgColors, 48]]) {
+    for (const [token, value] of Object.entries(colors)) {
+      const found = call("theme.color", { text: value });
+      if (found === null) codes[token] = `\x1b[${base + 1}m`;
+      else if (typeof found === "number") codes[token] = `\x1b[${base};5;${found}m`;
+      else if ((mode ?? call("theme.mode")) === "truecolor") codes[token] = `\x1b[${base};2;${found.join(";")}m`;
+      else codes[token] = `\x1b[${base};5;${call("theme.nearest", { rgb: found })}m`;
+    }
+  }
+  return codes;
+}
+
+/// The theme that is used. It stays the same object when another one is chosen.
+export const theme = new Theme();
+let version = -1;
+
+/// Takes the theme that the user or another extension chose.
+export function refreshTheme() {
+  const found = call("theme.current", { version });
+  if (!found) return;
+  version = found.version;
+  if (found.theme) theme.become(found.theme);
+}
+
+const made = (found) => (found ? new Theme(undefined, undefined, undefined, { name: found.name, sourcePath: found.path ?? undefined, codes: Object.keys(found.codes).length > 0 ? found.codes : undefined }) : undefined);
+
+export const getAllThemes = () => call("theme.list").map(({ name, path }) => ({ name, path: path ?? undefined }));
+export const getTheme = (name) => (name === theme.name ? theme : made(call("theme.get", { name: String(name) })));
+
+export function setTheme(wanted) {
+  if (wanted instanceof Theme && !getAllThemes().some(({ name }) => name === wanted.name)) {
+    return { success: false, error: "a theme that is made in script only colours what the extension draws" };
+  }
+  const result = call("theme.choose", { name: typeof wanted === "string" ? wanted : wanted.name });
+  if (result.success) refreshTheme();
+  return result;
+}
+
+export function initTheme() {
+  refreshTheme();
+}
 
 export const selectListTheme = {
   selectedPrefix: (text) => theme.fg("accent", text),

@@ -3,6 +3,9 @@
 import { call, start } from "offshoot:native";
 import { collected } from "offshoot:processes";
 
+import { readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+
 const SCHEMAS = new Map();
 
 function schemaOf(name) {
@@ -16,6 +19,7 @@ function toolFactory(name) {
     return {
       name,
       label: name,
+      isBuiltin: true,
       description,
       parameters,
       async execute(_id, args, signal) {
@@ -51,6 +55,50 @@ export {
 };
 export const createCodingTools = (cwd) => [createReadTool, createBashTool, createEditTool, createWriteTool].map((make) => make(cwd));
 export const createReadOnlyTools = (cwd) => [createReadTool, createGrepTool, createFindTool, createLsTool].map((make) => make(cwd));
+
+/// Describes built-in tools of these names, or those of an agent that is told nothing.
+export function listTools(names = ["read", "bash", "edit", "write"]) {
+  return names.filter((name) => (schemaOf(name), SCHEMAS.has(name))).map((name) => ({ ...schemaOf(name), label: name }));
+}
+
+export const getShellConfig = (shell) => ({ shell: shell ?? "/bin/bash", args: ["-c"] });
+
+/// Runs commands on this machine, for tools that may run them elsewhere too.
+export function createLocalBashOperations({ shellPath } = {}) {
+  return {
+    exec: (command, cwd, { onData, signal, timeout, env } = {}) =>
+      new Promise((resolve, reject) => {
+        const { shell, args } = getShellConfig(shellPath);
+        const child = spawn(shell, [...args, command], { cwd, env, signal, timeout: timeout && timeout * 1000 });
+        child.stdout?.on("data", onData);
+        child.stderr?.on("data", onData);
+        child.on("error", reject);
+        child.on("close", (exitCode) => (signal?.aborted ? reject(new Error("aborted")) : resolve({ exitCode })));
+      }),
+  };
+}
+
+const MAGIC = { "89504e47": "image/png", ffd8ff: "image/jpeg", "474946": "image/gif" };
+
+export async function detectSupportedImageMimeTypeFromFile(path) {
+  const hex = readFileSync(path).subarray(0, 12).toString("hex");
+  if (hex.startsWith("52494646") && hex.endsWith("57454250")) return "image/webp";
+  return MAGIC[Object.keys(MAGIC).find((start) => hex.startsWith(start))] ?? null;
+}
+
+export function formatDimensionNote({ wasResized, originalWidth, originalHeight, width, height }) {
+  if (!wasResized) return undefined;
+  const scale = (originalWidth / width).toFixed(2);
+  return `[Image: original ${originalWidth}x${originalHeight}, displayed at ${width}x${height}. Multiply coordinates by ${scale} to map to original image.]`;
+}
+
+/// Compares two texts line by line, with numbers and a few lines around each change.
+export function generateDiffString(before, after) {
+  const { diff, firstChangedLine } = call("text.diff", { text: before, after, path: "" });
+  return { diff, firstChangedLine: firstChangedLine ?? undefined };
+}
+
+export const generateUnifiedPatch = (path, before, after) => call("text.diff", { text: before, after, path: String(path) }).patch;
 
 export const DEFAULT_MAX_LINES = 2000;
 export const DEFAULT_MAX_BYTES = 50 * 1024;

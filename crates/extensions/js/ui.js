@@ -4,7 +4,7 @@ import { call, report, start } from "offshoot:native";
 import { AbortController } from "offshoot:abort";
 import * as components from "offshoot:components";
 import { keybindings } from "offshoot:keys";
-import { theme } from "offshoot:theme";
+import { getAllThemes, getTheme, setTheme, theme } from "offshoot:theme";
 
 function hasUI() {
   return call("host.info").hasUI;
@@ -102,11 +102,36 @@ const footerData = {
 
 const statuses = new Map();
 
+const keyListeners = new Set();
+
+/// Lets listeners see what was typed, one after the other. Answers with what is left of it.
+export async function terminalInput({ data }) {
+  let left = data;
+  for (const listener of keyListeners) {
+    try {
+      const result = await listener(left);
+      if (result?.consume) return { data: null };
+      if (typeof result?.data === "string") left = result.data;
+    } catch (error) {
+      report("onTerminalInput", error);
+    }
+  }
+  return { data: left };
+}
+
+function onTerminalInput(listener) {
+  if (!hasUI()) return () => {};
+  keyListeners.add(listener);
+  show("terminalInput", { listens: true });
+  return () => {
+    if (keyListeners.delete(listener) && keyListeners.size === 0) show("terminalInput", { listens: false });
+  };
+}
+
+let editorFactory;
+
 /// Settings of the screen that have no effect here.
-const IGNORED = [
-  "setWorkingVisible", "setWorkingIndicator", "setHiddenThinkingLabel", "setToolsExpanded", "addAutocompleteProvider",
-  "setEditorComponent", "onTerminalInput",
-];
+const IGNORED = ["addAutocompleteProvider"];
 
 export const ui = Object.freeze({
   ...Object.fromEntries(IGNORED.map((name) => [name, () => () => {}])),
@@ -146,10 +171,17 @@ export const ui = Object.freeze({
   getEditorText: () => call("host.state").editorText,
   pasteToEditor: (text) => show("paste", { text: String(text) }),
   setWorkingMessage: (text) => show("working", { text: textOrNull(text) }),
-  getToolsExpanded: () => false,
-  getEditorComponent: () => undefined,
+  setWorkingVisible: (visible) => show("workingVisible", { visible: Boolean(visible) }),
+  setWorkingIndicator: (options) => show("workingIndicator", { frames: options?.frames?.map(String) ?? null, interval: options?.intervalMs ?? null }),
+  setHiddenThinkingLabel: (text) => show("thinkingLabel", { text: textOrNull(text) }),
+  setToolsExpanded: (expanded) => show("toolsExpanded", { expanded: Boolean(expanded) }),
+  getToolsExpanded: () => call("host.state").toolsExpanded,
+  onTerminalInput,
+  // The editor stays that of the program.
+  setEditorComponent: (factory) => void (editorFactory = factory),
+  getEditorComponent: () => editorFactory,
   theme,
-  getAllThemes: () => [{ name: theme.name, path: undefined }],
-  getTheme: (name) => (name === theme.name ? theme : undefined),
-  setTheme: () => ({ success: false, error: "themes of extensions are not used" }),
+  getAllThemes,
+  getTheme,
+  setTheme,
 });

@@ -65,6 +65,13 @@ impl Extension {
         self.call(Kind::Command, "shortcut", &json!({"key": key}), Some(cancel)).await.map(drop)
     }
 
+    /// Sends a key, as a terminal spells it, to the listeners of the extension. Returns the rest of it: nothing if a
+    /// listener consumed it.
+    pub async fn terminal_input(&self, data: &str) -> Result<Option<String>, String> {
+        let answer = self.call(Kind::Screen, "terminal.input", &json!({"data": data}), None).await?;
+        Ok(answer["data"].as_str().map(str::to_owned))
+    }
+
     /// Returns the component with this number.
     pub fn component(&self, id: u64) -> Component {
         Component { id, extension: self.clone() }
@@ -93,7 +100,8 @@ impl Extension {
     /// Returns its tools, ready to be put into a tool box.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.registry().tools.into_iter();
-        let made = tools.map(|tool| ExtensionTool { extension: self.clone(), tool });
+        let made =
+            tools.map(|tool| ExtensionTool { extension: self.clone(), key: tool.spec.name.clone(), tool });
         made.map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
     }
 

@@ -82,6 +82,8 @@ pub(crate) struct Handle {
     pub(crate) is_loaded: AtomicBool,
     /// The receivers of the output of running tools, by the id of the call.
     pub(crate) progress: Mutex<BTreeMap<String, Progress>>,
+    /// The receivers of the answers that script streams for its models.
+    pub(crate) answers: Mutex<BTreeMap<u64, mpsc::UnboundedSender<Json>>>,
 }
 
 /// Receives the output of a running tool so far.
@@ -109,6 +111,7 @@ impl Handle {
             registry: Mutex::default(),
             is_loaded: AtomicBool::new(false),
             progress: Mutex::default(),
+            answers: Mutex::default(),
         });
         handle.bus.join(Arc::downgrade(&handle));
         (handle, receiver)

@@ -5,7 +5,11 @@
 //! Everything here is called from the threads of extensions. Output for a screen is an event for the front end, which must
 //! not block.
 
+pub(crate) mod agents;
 mod perform;
+mod providers;
+mod sessions;
+mod streams;
 mod tools;
 
 use std::fmt;
@@ -25,12 +29,14 @@ use offshoot_agent::shared::continues_from;
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use session_tree::{EntryId, Message, Options, Session};
+use session_tree::{Catalog, EntryId, Message, Options, Session};
 use tokio::sync::oneshot;
 use tracing::warn;
 
 use crate::extension::Extension;
+use crate::theme::{ThemeFile, Themes};
 
+pub use providers::{Connect, ModelConfig, ProviderConfig, RegisteredProviders};
 pub use tools::Tools;
 
 /// A host operation that takes time.
@@ -55,6 +61,22 @@ pub struct Host {
     pub secrets: Arc<Secrets>,
     /// The models that can be chosen and asked.
     pub models: Vec<Arc<dyn Model>>,
+    /// The providers that extensions registered.
+    pub providers: RegisteredProviders,
+    /// Connects a provider of an extension with its service.
+    pub connect: Connect,
+    /// The answers of models that script reads.
+    pub(crate) streams: Arc<streams::Streams>,
+    /// The themes.
+    pub themes: Arc<Themes>,
+    /// The effective settings, without keys and headers.
+    pub settings: Json,
+    /// The sessions of the user.
+    pub catalog: Option<Catalog>,
+    /// The sessions that extensions opened.
+    pub(crate) sessions: sessions::Sessions,
+    /// The agents that extensions created.
+    pub(crate) agents: Arc<agents::Agents>,
     /// Makes the options for sessions that extensions open or create.
     pub options: Arc<dyn Fn() -> Options + Send + Sync>,
     /// Receives what extensions show, ask and report.
@@ -78,6 +100,8 @@ pub struct State {
     pub system: String,
     /// The text in the editor.
     pub editor_text: String,
+    /// True if the output of tools is shown in full.
+    pub tools_expanded: bool,
 }
 
 /// The kind of front end.
@@ -124,6 +148,8 @@ pub enum HostEvent {
     Moved(Option<EntryId>),
     /// A text for the editor, if it is empty.
     EditorText(String),
+    /// Another theme was chosen.
+    Theme(ThemeFile),
     /// Extensions are to be loaded again.
     Reload,
     /// The program is to end as soon as no turn is running.
@@ -184,8 +210,20 @@ pub enum Notice {
     EditorText { text: String },
     /// A text that is inserted into the editor at the cursor.
     Paste { text: String },
+    /// A text for the clipboard of the terminal.
+    Copy { text: String },
     /// The text that is shown while the model works.
     Working { text: Option<String> },
+    /// True if the row that shows the work of the model is shown.
+    WorkingVisible { visible: bool },
+    /// The frames of the sign of work, and the time of each in milliseconds; nothing restores the default.
+    WorkingIndicator { frames: Option<Vec<String>>, interval: Option<u64> },
+    /// The text in place of thoughts that are hidden.
+    ThinkingLabel { text: Option<String> },
+    /// True if the output of tools is shown in full.
+    ToolsExpanded { expanded: bool },
+    /// True if the extension wants the keys before the editor gets them.
+    TerminalInput { listens: bool },
     /// A component that has to be drawn again.
     Redraw { component: u64 },
 }
@@ -222,6 +260,14 @@ impl Host {
             is_project_trusted: false,
             secrets: Arc::new(secrets),
             models: Vec::new(),
+            providers: RegisteredProviders::default(),
+            connect: Arc::new(|_| Err("this program connects no services".to_owned())),
+            streams: Arc::default(),
+            themes: Arc::default(),
+            settings: json!({}),
+            catalog: None,
+            agents: Arc::default(),
+            sessions: sessions::Sessions::default(),
             options: Arc::new(Options::new),
             front_end: Arc::new(|_| ()),
             tools: Tools::new(agent.clone()),
@@ -309,9 +355,25 @@ impl Host {
         drop(self.agent.choose_thinking(level));
     }
 
-    fn set_model(&self, model: Arc<dyn Model>) {
+    /// Lets another model answer from the next turn on.
+    pub fn set_model(&self, model: Arc<dyn Model>) {
         self.state().model = Some(model.spec().clone());
         drop(self.agent.choose_model(model, ChosenBy::Name));
+    }
+
+    /// Returns the models that can be chosen and asked, with those of extensions.
+    pub fn models(&self) -> Vec<Arc<dyn Model>> {
+        self.providers.over(&self.models)
+    }
+
+    pub(crate) fn model(&self, provider: &Json, id: &Json) -> Option<Arc<dyn Model>> {
+        let is_meant = |model: &Arc<dyn Model>| *provider == model.spec().provider && *id == model.spec().id;
+        self.models().into_iter().find(is_meant)
+    }
+
+    /// Ends what extensions left behind that are no longer loaded.
+    pub fn forget_unloaded(&self) {
+        self.agents.forget_unloaded();
     }
 
     /// Takes new registrations: the model gets the tools, the agent the commands.
@@ -331,10 +393,7 @@ impl Host {
         arguments: Json,
         cancel: Cancel,
     ) -> HostFuture<Result<Json, String>> {
-        let is_meant = |model: &&Arc<dyn Model>| {
-            arguments["provider"] == model.spec().provider && arguments["id"] == model.spec().id
-        };
-        let model = self.models.iter().find(is_meant).cloned();
+        let model = self.model(&arguments["provider"], &arguments["id"]);
         match (name, model) {
             ("reload", _) => {
                 self.send(HostEvent::Reload);
@@ -345,12 +404,18 @@ impl Host {
                 model.into_iter().for_each(|model| self.set_model(model));
                 ready(Ok(Json::Bool(is_known)))
             }
-            ("complete", Some(model)) => {
+            ("stream", Some(model)) => {
                 let now = self.agent.read(Session::now);
-                Box::pin(async move { Ok(perform::complete(&*model, &arguments, now, &cancel).await) })
+                ready(self.streams.begin(&*model, &arguments, now))
             }
-            ("complete", None) => {
-                ready(Err(format!("no model {}/{}", arguments["provider"], arguments["id"])))
+            ("stream", None) => ready(Err(format!("no model {}/{}", arguments["provider"], arguments["id"]))),
+            ("stream.next", _) => {
+                let (streams, id) = (self.streams.clone(), arguments["stream"].as_u64().unwrap_or_default());
+                Box::pin(async move { streams.next(id, &cancel).await })
+            }
+            (name, _) if name.starts_with("agent.") => {
+                let (agents, name) = (self.agents.clone(), name.to_owned());
+                Box::pin(async move { agents::perform(&agents, &name, &arguments, &cancel).await })
             }
             (name, _) => self.perform(name.to_owned(), arguments, cancel),
         }

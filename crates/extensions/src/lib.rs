@@ -28,6 +28,7 @@ mod registry;
 mod source;
 #[cfg(feature = "engine")]
 mod strip;
+pub mod theme;
 mod width;
 #[cfg(feature = "engine")]
 mod worker;

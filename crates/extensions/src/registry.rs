@@ -112,11 +112,13 @@ impl ExtensionCommand for LoadedCommand {
 pub(crate) struct ExtensionTool {
     pub(crate) extension: Extension,
     pub(crate) tool: RegisteredTool,
+    /// The name that script knows it by.
+    pub(crate) key: String,
 }
 
 impl ExtensionTool {
     async fn answer(&self, call: &ToolCall, place: &ToolPlace) -> Result<ToolOutput, String> {
-        let payload = json!({"name": call.name, "call": call.id, "args": call.arguments});
+        let payload = json!({"name": self.key, "call": call.id, "args": call.arguments});
         let progress = place.progress.clone();
         let watch: Progress = Arc::new(move |so_far| progress(output(&so_far)));
         self.extension.handle.progress.lock().insert(call.id.clone(), watch);

@@ -43,6 +43,21 @@ pub(crate) fn truncate(text: &str, columns: usize, ellipsis: &str) -> String {
     cut
 }
 
+/// Returns at most `columns` of a text from a column on, with the codes before it. A letter that is cut apart is left out.
+pub(crate) fn slice(text: &str, start: usize, columns: usize) -> String {
+    let (mut cut, mut at) = (String::new(), 0);
+    for piece in pieces(text) {
+        let end = at + piece.width();
+        match piece {
+            Piece::Code(code) => cut.push_str(code),
+            Piece::Seen(seen) if at >= start && end <= start.saturating_add(columns) => cut.push_str(seen),
+            Piece::Seen(_) => {}
+        }
+        at = end;
+    }
+    cut
+}
+
 /// Breaks a text into lines of at most `columns`, between words where that is possible. Colours go on in the next line.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);

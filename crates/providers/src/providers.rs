@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::model::{Model, ModelSpec};
 
-use crate::catalogue::{Catalogue, Target};
+use crate::catalogue::{Catalogue, ProviderSettings, Settings, Target};
 use crate::credentials::{Credentials, KeySource};
 use crate::error::{Error, Result};
 #[cfg(feature = "network")]
@@ -120,6 +120,38 @@ impl Providers {
             });
         }
         self.connect(target, key)
+    }
+
+    /// Connects a provider that is not in the catalogue, or one that is with other settings. Returns its models: those of
+    /// the settings if they have any. `key` goes before the keys that are configured.
+    pub fn connect_provider(
+        &self,
+        name: &str,
+        settings: ProviderSettings,
+        key: Option<&Secret>,
+    ) -> Result<Vec<Arc<dyn Model>>> {
+        let own: Vec<String> = settings.models.iter().map(|model| format!("{name}/{}", model.id)).collect();
+        let providers = [(name.to_owned(), settings)].into();
+        let catalogue = self.catalogue.clone().merged(Settings { providers });
+        let names = if own.is_empty() {
+            let known = catalogue.targets().filter(|target| target.spec.provider == name);
+            known.map(|target| target.spec.full_name()).collect()
+        } else {
+            own
+        };
+        if names.is_empty() {
+            return Err(Error::bad_provider(name, "it has no models".to_owned()));
+        }
+        let connect = |name: &String| {
+            let target = catalogue.find(name)?;
+            let key = key.cloned().or_else(|| self.credentials.key(&target));
+            if key.is_none() && !target.key_variables.is_empty() {
+                let (provider, variables) = (target.spec.provider, target.key_variables);
+                return Err(Error::MissingKey { provider, variables });
+            }
+            self.connect(target, key)
+        };
+        names.iter().map(connect).collect()
     }
 
     #[cfg(feature = "network")]

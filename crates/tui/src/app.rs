@@ -181,6 +181,11 @@ impl<'a> App<'a> {
         Ok(app)
     }
 
+    /// Shows a warning about something that the program found before the chat began.
+    pub fn warn_about(&mut self, text: &str) {
+        self.fail(text);
+    }
+
     fn use_settings(&mut self, settings: ChatSettings) {
         // What was printed keeps the names of the old keys.
         let expand_key = settings.keymap.name(Action::ToolsExpand).unwrap_or_default();
@@ -297,6 +302,15 @@ impl<'a> App<'a> {
             }
             return Ok(());
         }
+        if self.offer_key(event) {
+            return Ok(());
+        }
+        self.editor_event(event)
+    }
+
+    /// Handles a key that no extension consumed.
+    fn editor_event(&mut self, event: &Event) -> io::Result<()> {
+        let now = self.now();
         if self.press_extension_key(event) {
             return Ok(());
         }

@@ -4,6 +4,7 @@
 //! sixteen colours of the terminal, so that the palette of the user applies; greys, the violets of extensions and all
 //! backgrounds are fixed. Meaning never depends on colour alone: the plain theme has no colours at all.
 
+use offshoot_extensions::theme::{Color as ThemeColor, ThemeFile};
 use ratatui::style::{Color, Modifier, Style};
 use session_view::{Charset, RowStyle};
 
@@ -26,6 +27,9 @@ macro_rules! roles {
         }
 
         impl Role {
+            /// All roles, in order.
+            const ALL: &'static [Role] = &[$(Role::$role),*];
+
             fn styles(self) -> [Style; 2] {
                 match self { $(Role::$role => $styles),* }
             }
@@ -92,6 +96,8 @@ enum Palette {
     Light,
     /// No colour at all.
     Plain,
+    /// The styles of a theme file, by role. They live as long as the program; there are as many as themes were chosen.
+    File(&'static [Style]),
 }
 
 /// How things on the screen look.
@@ -141,6 +147,19 @@ impl Theme {
         themes.into_iter().find(|(known, _)| *known == name).map(|(_, theme)| theme)
     }
 
+    /// Returns this theme with the colours of a file. The built-in themes `dark` and `light` are named by files without colours.
+    #[must_use]
+    pub fn with_file(self, file: &ThemeFile, mode: &str) -> Self {
+        let palette = match Self::from_name(&file.name) {
+            Some(built_in) if file.colors.is_empty() => built_in.palette,
+            _ => {
+                let style = |role: &Role| themed(*role, file, mode);
+                Palette::File(Vec::leak(Role::ALL.iter().map(style).collect()))
+            }
+        };
+        Self { palette, ..self }
+    }
+
     /// Chooses the theme that suits a terminal with this background.
     pub fn for_background(red: u8, green: u8, blue: u8) -> Self {
         let brightness = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
@@ -174,6 +193,7 @@ impl Theme {
             Palette::Plain => plain(role),
             Palette::Dark => role.styles()[0],
             Palette::Light => role.styles()[1],
+            Palette::File(styles) => styles.get(role as usize).copied().unwrap_or_default(),
         }
     }
 
@@ -191,6 +211,57 @@ impl Theme {
             RowStyle::Title => self.style(Role::Muted).patch(italic),
         }
     }
+}
+
+/// Returns the style of a role in a theme file: its modifiers stay, its colours are those of a token.
+fn themed(role: Role, file: &ThemeFile, mode: &str) -> Style {
+    let color = |token: &str| match *file.colors.get(token)? {
+        ThemeColor::Default => Some(Color::Reset),
+        color if mode == "16color" => Some(Color::Indexed(color.nearest_of_sixteen())),
+        ThemeColor::Rgb(red, green, blue) if mode == "truecolor" => Some(Color::Rgb(red, green, blue)),
+        color => Some(Color::Indexed(color.nearest())),
+    };
+    let (text, background) = tokens(role);
+    let own = role.styles()[0];
+    Style { fg: text.and_then(color), bg: background.and_then(color), ..own }
+}
+
+/// Returns the tokens of the text and of the background of a role.
+fn tokens(role: Role) -> (Option<&'static str>, Option<&'static str>) {
+    let text = match role {
+        Role::Selection => return (None, Some("selectedBg")),
+        Role::UserMessage => return (None, Some("userMessageBg")),
+        Role::CustomMessage => return (None, Some("customMessageBg")),
+        Role::Match => return (Some("searchMatchText"), Some("searchMatchBg")),
+        Role::Text | Role::Title => "text",
+        Role::Muted | Role::Key => "muted",
+        Role::Dim => "dim",
+        Role::Accent => "accent",
+        Role::Success => "success",
+        Role::Warning => "warning",
+        Role::Error => "error",
+        Role::Border => "borderMuted",
+        Role::BorderAccent => "borderAccent",
+        Role::Heading => "mdHeading",
+        Role::Link => "mdLink",
+        Role::Code => "mdCode",
+        Role::Quote => "mdQuote",
+        Role::Thinking => "thinkingText",
+        Role::CustomText => "customMessageText",
+        Role::CustomLabel => "customMessageLabel",
+        Role::ToolTitle => "toolTitle",
+        Role::ToolOutput => "toolOutput",
+        Role::DiffAdded => "toolDiffAdded",
+        Role::DiffRemoved => "toolDiffRemoved",
+        Role::DiffContext => "toolDiffContext",
+        Role::Shell => "bashMode",
+        Role::ThinkingOff => "thinkingOff",
+        Role::ThinkingLow => "thinkingLow",
+        Role::ThinkingMedium => "thinkingMedium",
+        Role::ThinkingHigh => "thinkingHigh",
+        Role::ThinkingMax => "thinkingXhigh",
+    };
+    (Some(text), None)
 }
 
 /// Returns the style of a role without any colour.

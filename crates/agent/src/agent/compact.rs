@@ -14,7 +14,7 @@ use crate::event::AgentEvent;
 use crate::hooks::given;
 use crate::model::Model;
 use crate::summary::{
-    ConversationPrompt, SummaryPrompt, SummaryWriter, Task, Unfinished, add_usage, offline_summary,
+    ConversationPrompt, SummaryPrompt, SummarySubject, SummaryWriter, Unfinished, add_usage, offline_summary,
 };
 use crate::turn::{Input, Keep};
 
@@ -205,8 +205,8 @@ impl Agent {
         let writer = self.summary_writer(&*model, cancel);
         let (mut texts, mut usage, mut failure) = ([None, None], None, None::<SummaryFailure>);
         let parts = [
-            (&plan.messages_to_summarize, Task::History, plan.previous_summary.as_deref()),
-            (&plan.turn_prefix, Task::TurnPrefix, None),
+            (&plan.messages_to_summarize, SummarySubject::History, plan.previous_summary.as_deref()),
+            (&plan.turn_prefix, SummarySubject::TurnPrefix, None),
         ];
         for (text, (messages, task, previous)) in texts.iter_mut().zip(parts) {
             let conversation = serialize_conversation(&readable(messages));

@@ -17,7 +17,7 @@ use crate::command::{Applied, CancelledBy, PlannedIn, entries_json, entry_json};
 use crate::error::{AgentError, Result};
 use crate::event::AgentEvent;
 use crate::hooks::{Gate, given};
-use crate::summary::{ConversationPrompt, Task, Unfinished};
+use crate::summary::{ConversationPrompt, SummarySubject, Unfinished};
 
 /// A request to move the leaf.
 #[derive(Debug, Clone, Default)]
@@ -279,7 +279,7 @@ impl Agent {
             |error: Unfinished| AgentError::Summary { what: "Branch summarization", reason: error.reason };
         let conversation = serialize_conversation(&readable(&covered.messages));
         let (focus, replace) = request.instructions();
-        let prompt = ConversationPrompt { task: Task::Branch, focus, replace };
+        let prompt = ConversationPrompt { task: SummarySubject::Branch, focus, replace };
         let writer = self.summary_writer(&*model, cancel);
         self.events.emit(AgentEvent::BranchSummaryStart);
         let made = writer.write(&prompt, &conversation, None).await.map_err(failed);

@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 ///   9 line that stays
 ///     ...
 /// ```
-pub(crate) fn details(path: &str, old: &str, new: &str) -> Json {
+pub fn details(path: &str, old: &str, new: &str) -> Json {
     let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(old, new);
     let patch = diff.unified_diff().context_radius(CONTEXT).header(path, path).to_string();
     let (numbered, first) = numbered(&diff);

@@ -14,6 +14,7 @@ use offshoot_agent::permission::Rule;
 use offshoot_agent::shared::SharedSession;
 use offshoot_agent::tools::ToolBox;
 use offshoot_extensions::host::{FrontEnd, Host, Mode};
+use offshoot_extensions::theme::Themes;
 use offshoot_providers::{OfflineModel, Providers};
 use offshoot_tui::app::{
     self as chat, AvailableModel, ChangeCommand, ChatSettings, ErrorText, Line, Report, RunChange, Services,
@@ -49,6 +50,7 @@ pub(super) struct ChatServices<'a> {
     extended: Option<Extended>,
     servers: ToolServers,
     presence: Presence,
+    themes: Arc<Themes>,
     trash: Trash,
     /// The reloaded setup, and the project that it does not use.
     again: Option<(Setup, Option<Box<Project>>)>,
@@ -61,6 +63,7 @@ impl<'a> ChatServices<'a> {
         setup: Setup,
         sources: Sources,
         servers: ToolServers,
+        themes: Themes,
     ) -> Result<Self, CommandError> {
         Ok(ChatServices {
             providers: setup.providers()?,
@@ -71,6 +74,7 @@ impl<'a> ChatServices<'a> {
             extended: None,
             servers,
             presence: Presence::default(),
+            themes: Arc::new(themes),
             trash: Trash::default(),
             again: None,
         })
@@ -295,12 +299,24 @@ impl Services for ChatServices<'_> {
     }
 
     fn models(&self) -> Vec<AvailableModel> {
-        let models = self.providers.models().into_iter();
-        models.map(|model| AvailableModel { spec: model.spec, has_key: model.has_key }).collect()
+        let own: Vec<_> =
+            self.extended.iter().flat_map(Extended::own_models).map(|model| model.spec().clone()).collect();
+        let listed = self.providers.models().into_iter();
+        let others = listed.filter(|model| own.iter().all(|own| own.provider != model.spec.provider));
+        let others: Vec<_> =
+            others.map(|model| AvailableModel { spec: model.spec, has_key: model.has_key }).collect();
+        own.into_iter().map(|spec| AvailableModel { spec, has_key: true }).chain(others).collect()
     }
 
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ErrorText> {
+        if let Some(model) = self.extended.as_ref().and_then(|extended| extended.model(name)) {
+            return Ok(model);
+        }
         self.providers.model(name).map_err(|error| CommandError::from(error).into())
+    }
+
+    fn themes(&self) -> Arc<Themes> {
+        self.themes.clone()
     }
 
     fn is_offline(&self, provider: &str) -> bool {
@@ -320,7 +336,7 @@ impl Services for ChatServices<'_> {
             Some(sources) => sources,
             None => Sources::new(&self.args.extensions, &self.setup, true, self.app)?,
         };
-        let output = ExtensionFrontEnd { mode: Mode::Tui, front_end };
+        let output = ExtensionFrontEnd { mode: Mode::Tui, front_end, themes: self.themes.clone() };
         let (args, setup) = (&self.args.extensions, &self.setup);
         self.extended = Extended::new(args, sources, agent, setup, output, self.app)?;
         Ok(self.extended.as_ref().map(|extended| {
@@ -343,6 +359,7 @@ impl Services for ChatServices<'_> {
         let known = self.extended.as_ref();
         let tools = known.map_or_else(ToolBox::all, |extended| extended.host.tools.all());
         self.args.extensions.check_flags(known)?;
+        self.args.extensions.check_model(known)?;
         Ok(self.args.check_tools(&tools)?)
     }
 

@@ -58,7 +58,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "",
         "The database for new sessions and lists: `postgres://…`, or `$NAME` for a variable with the address.",
     ),
-    any("theme", Word(&["auto", "dark", "light", "plain"]), "auto", "The colours of the chat."),
+    any(
+        "theme",
+        Text,
+        "auto",
+        "The colours of the chat: `auto`, `dark`, `light`, `plain`, or the name of a theme.",
+    ),
     any("keymap", Word(&["offshoot", "pi"]), "offshoot", "The default keys."),
     any("doubleEscapeAction", Word(&["tree", "fork", "none"]), "tree", "What Escape twice does."),
     any("treeFilterMode", FILTERS, "default", "The filter that the tree starts with."),

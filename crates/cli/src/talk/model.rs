@@ -7,7 +7,8 @@ use offshoot_providers::{OfflineModel, Providers};
 use session_tree::{Kind, Position, Session};
 
 use crate::app::App;
-use crate::error::CommandError;
+use crate::error::{CommandError, Failure};
+use crate::extensions;
 use crate::setup::Setup;
 
 /// The requested model.
@@ -25,6 +26,23 @@ pub(crate) struct Args {
     thinking: Option<ThinkingLevel>,
 }
 
+impl Args {
+    /// Returns true if the settings name a model that only an extension can have.
+    fn is_set_by_extension(
+        &self,
+        providers: &Providers,
+        setup: &Setup,
+        extensions: &extensions::Args,
+        app: &App,
+    ) -> bool {
+        let Some(name) = setup.settings.model() else { return false };
+        match providers.model(&name) {
+            Ok(_) => false,
+            Err(error) => extensions.want_model(&name, error_of(&error), setup, app),
+        }
+    }
+}
+
 /// A model and its thinking level.
 pub(crate) type Choice = (Arc<dyn Model>, ThinkingLevel);
 
@@ -38,6 +56,7 @@ impl Args {
         &self,
         session: &Session,
         setup: &Setup,
+        extensions: &extensions::Args,
         app: &mut App,
     ) -> Result<Option<Choice>, CommandError> {
         if self.no_model {
@@ -45,11 +64,27 @@ impl Args {
         }
         let providers = setup.providers()?;
         let model = match &self.model {
-            Some(name) => providers.model(name)?,
+            Some(name) => match providers.model(name) {
+                // An extension may register it; until then another one has its place.
+                Err(error) if extensions.want_model(name, error_of(&error), setup, app) => {
+                    providers.default_model()
+                }
+                found => found?,
+            },
+            None if self.is_set_by_extension(&providers, setup, extensions, app) => providers.default_model(),
             None => restored_or_default(session, setup, &providers, app)?,
         };
         let level = self.thinking.or(stored_level(session)?).or(setup.settings.thinking_level());
         Ok(Some((model, level.unwrap_or_default())))
+    }
+}
+
+fn error_of(error: &offshoot_providers::Error) -> Failure {
+    let hint = error.hint();
+    let failure = Failure::new(error.to_string());
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 

@@ -107,7 +107,7 @@ impl Workspace for EditorWorkspace {
         for problem in servers.problems() {
             tracing::warn!(problem, "an MCP server is not used");
         }
-        let server = Server::new(agent, Rc::new(ServerProgram::new(&app, &setup)?));
+        let server = Server::new(agent, Rc::new(ServerProgram::new(&app, &setup, extended.clone())?));
         let servers = Rc::new(servers);
         let starting = servers.clone();
         let settled = Box::pin(async move { starting.settled(&Cancel::new()).await });
@@ -171,7 +171,8 @@ pub(crate) fn serve(
         servers.use_host(&extended.host);
     }
     app.ui.flush()?;
-    let server = Server::new(served.agent, Rc::new(ServerProgram::new(app, &setup)?));
+    let server =
+        Server::new(served.agent, Rc::new(ServerProgram::new(app, &setup, served.extended.clone())?));
     let check = async {
         served.loading.await?;
         Ok(args.check(served.extended.as_ref())?)
@@ -208,7 +209,7 @@ pub(crate) fn start(
     }
     let (mode, settings) = (PermissionMode::AskFor, setup.settings.agent());
     let agent = spawn(args.agent_on(session, setup, mode, settings, Events::default(), app)?)?;
-    let output = ExtensionFrontEnd { mode: HostMode::Rpc, front_end };
+    let output = ExtensionFrontEnd { mode: HostMode::Rpc, front_end, themes: std::sync::Arc::default() };
     let extended = Extended::new(&args.extensions, sources, &agent, setup, output, app)?;
     if let Some(extended) = &extended {
         extended.host.tools.want(args.wanted_tools());

@@ -211,6 +211,40 @@ fn options_of_extensions_stand_on_the_command_line() {
 }
 
 #[test]
+fn a_model_of_an_extension_is_asked_with_its_key_and_headers() {
+    let (home, server) = stage("", one("from mine"));
+    let provider = json!({
+        "baseUrl": server.url(), "api": "anthropic-messages", "apiKey": "a-literal-key", "headers": {"x-extra": "1"},
+        "models": [{"id": "one", "name": "One", "reasoning": false, "input": ["text"], "contextWindow": 50_000, "maxTokens": 500}],
+    });
+    home.file("project/x.ts", format!("export default (pi) => pi.registerProvider('mine', {provider});"));
+    assert_eq!(print(&home, &["hi", "--model", "mine/one"]).ok(), "from mine\n");
+    let requests = server.requests();
+    assert_eq!(requests[0].body["model"], "one");
+    assert_eq!(requests[0].body["max_tokens"], 500);
+    assert_eq!(
+        (requests[0].header("x-api-key"), requests[0].header("x-extra")),
+        (Some("a-literal-key"), Some("1"))
+    );
+    let unknown = print(&home, &["hi", "--no-session", "--model", "mine/two"]);
+    assert_eq!(unknown.code, 1, "{unknown}");
+    assert!(unknown.err().contains("mine/two"), "{unknown}");
+}
+
+#[test]
+fn a_model_of_an_extension_answers_in_script_and_may_be_the_default() {
+    let (home, server) = stage(
+        "export default (pi) => pi.registerProvider('own', { api: 'own', apiKey: 'x', models: [{ id: 'm' }], 
+             streamSimple: () => { const message = { role: 'assistant', content: [{ type: 'text', text: 'script speaks' }], stopReason: 'stop', usage: {} };
+                 return { async *[Symbol.asyncIterator]() { yield { type: 'done', reason: 'stop', message }; } }; } })",
+        [],
+    );
+    home.file("offshoot/settings.json", json!({"model": "own/m"}).to_string());
+    assert_eq!(print(&home, &["hi"]).ok(), "script speaks\n");
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
 fn json_mode_reports_extensions_as_events() {
     let (home, _server) =
         stage("export default (pi: any) => pi.on('input', () => { throw new Error('no'); });", one("ok"));

@@ -31,9 +31,13 @@ macro_rules! modules {
 modules! {
     internal "main", "native", "globals", "abort", "session", "context", "ui", "theme", "api", "events",
         "dispatch", "models", "calls", "processes", "components", "keys", "text", "widgets", "markdown",
-        "tools";
+        "tools", "refused", "fuzzy", "autocomplete", "images", "layout", "colors", "transcript", "schema", "streams",
+        "providers", "sdk", "compaction", "skills", "sessions", "messages", "highlight", "agent-loop";
     "pi-coding-agent" as "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent", "offshoot";
-    "pi-ai" as "@earendil-works/pi-ai", "@earendil-works/pi-ai/compat", "@mariozechner/pi-ai";
+    "pi-ai" as "@earendil-works/pi-ai", "@earendil-works/pi-ai/compat", "@mariozechner/pi-ai", "@mariozechner/pi-ai/compat",
+        "@earendil-works/pi-ai/models", "@mariozechner/pi-ai/models", "@earendil-works/pi-ai/oauth",
+        "@mariozechner/pi-ai/oauth";
+    "pi-ai-providers" as "@earendil-works/pi-ai/providers/all", "@mariozechner/pi-ai/providers/all";
     "pi-tui" as "@earendil-works/pi-tui", "@mariozechner/pi-tui";
     "pi-agent-core" as "@earendil-works/pi-agent-core", "@mariozechner/pi-agent-core";
     "typebox" as "typebox", "@sinclair/typebox";

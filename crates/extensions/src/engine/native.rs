@@ -5,10 +5,13 @@
 mod files;
 mod host;
 mod session;
+mod sessions;
 mod system;
+mod theme;
 
 use std::time::{Duration, Instant};
 
+use offshoot_agent::tools::diff_details;
 use serde_json::{Value as Json, json};
 
 use super::{Request, Shared, parsed};
@@ -29,10 +32,19 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
     let (part, name) = name.split_once('.').unwrap_or((name, ""));
     match part {
         "session" => session::call(shared, name, &arguments),
+        "sessions" => sessions::call(shared, name, &arguments),
+        "agent" if name == "create" => {
+            trusted(shared, "agents")?;
+            let owner = shared.setting.handle.upgrade().ok_or("the extension is ending")?;
+            let host = &shared.setting.host;
+            json(host.agents.create(host, &owner, &arguments)?)
+        }
+        "agent" => json(crate::host::agents::call(&shared.setting.host, name, &arguments)?),
         "host" => host::call(shared, name, arguments, length),
         "text" => on_screen(name, &arguments),
         "fs" => files::call(shared, name, &arguments),
         "system" => system::call(shared, name, &arguments),
+        "theme" => theme::call(shared, name, &arguments),
         "timer" => timer(shared, name, &arguments),
         "source" if name == "use" => json(json!(function_use(text(&arguments, "text")?))),
         _ => unknown(part, name),
@@ -48,6 +60,12 @@ fn on_screen(name: &str, arguments: &Json) -> Answer {
         "truncate" => {
             json(width::truncate(words, columns(), arguments["ellipsis"].as_str().unwrap_or("...")))
         }
+        "slice" => {
+            let start =
+                usize::try_from(arguments["start"].as_u64().unwrap_or_default()).unwrap_or(usize::MAX);
+            json(width::slice(words, start, columns()))
+        }
+        "diff" => json(diff_details(text(arguments, "path")?, words, text(arguments, "after")?)),
         "wrap" => json(width::wrap(words, columns())),
         _ => unknown("text", name),
     }

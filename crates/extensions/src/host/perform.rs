@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
-use futures_util::StreamExt;
 use offshoot_agent::agent::{NavigateRequest, NavigationResult, SummaryRequest};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::command::{Applied, CancelledBy, ForkRequest, MoveRequest, NewRequest};
 use offshoot_agent::handle::AgentHandle;
-use offshoot_agent::model::{Answer, Model, Request, ThinkingLevel, ToolSpec};
+use offshoot_agent::model::{Request, ThinkingLevel, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use session_tree::{ForkPosition, Message, NewSession, Options, Timestamp};
+use session_tree::{ForkPosition, Message, NewSession, Options};
 
 /// Performs an operation with the agent. The answer has the shape that extensions read. Sessions are opened and created
 /// with `options`.
@@ -128,22 +127,8 @@ fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Asks a model beside the conversation. A failure is an answer too, as extensions expect it.
-pub(super) async fn complete(model: &dyn Model, asked: &Json, time: Timestamp, cancel: &Cancel) -> Json {
-    let mut stream = model.answer(request(&asked["context"], &asked["options"]));
-    let mut answer = Answer::default();
-    let message = loop {
-        match cancel.unless_cancelled(stream.next()).await {
-            None => break answer.into_aborted(model.spec(), time),
-            Some(None) => break answer.into_message(model.spec(), time),
-            Some(Some(Err(error))) => break answer.into_failed(model.spec(), time, &error.to_string()),
-            Some(Some(Ok(event))) => answer.take(&event),
-        }
-    };
-    message.value().to_serde().unwrap_or_default()
-}
-
-fn request(context: &Json, options: &Json) -> Request {
+/// Makes a request of what script asks.
+pub(super) fn request(context: &Json, options: &Json) -> Request {
     let messages = context["messages"].as_array().into_iter().flatten();
     let tools = context["tools"].as_array().into_iter().flatten();
     let level = options["reasoning"].as_str().or_else(|| options["reasoningEffort"].as_str());

@@ -1,6 +1,7 @@
 //! Extensions, from their files to what comes of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod api;
 mod basics;
 mod dialects;
 mod event_table;
@@ -8,7 +9,9 @@ mod events;
 mod examples;
 mod hostile;
 mod node;
+mod providers;
 mod screen;
+mod sdk;
 mod secrets;
 mod seeds;
 mod session;

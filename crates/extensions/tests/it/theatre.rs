@@ -49,6 +49,7 @@ impl Theatre {
             HostEvent::Show(extension, notice) => self.show(|id| extension.component(id), notice),
             HostEvent::Waiting(extension, event) => self.note(format!("waiting for {extension} ({event})")),
             HostEvent::Ask(asked) => self.ask(asked),
+            HostEvent::Theme(theme) => self.note(format!("theme {}", theme.name)),
             HostEvent::Reload => self.note("reload"),
             HostEvent::Shutdown => self.note("shutdown"),
             HostEvent::NotLoaded(_)
@@ -125,6 +126,12 @@ impl Theatre {
             Notice::EditorText { text } => self.note(format!("editor text {text}")),
             Notice::Paste { text } => self.note(format!("paste {text}")),
             Notice::Working { text } => self.note(format!("working {}", text.unwrap_or("-".into()))),
+            Notice::Copy { text } => self.note(format!("copy {text}")),
+            Notice::WorkingVisible { visible } => self.note(format!("working visible {visible}")),
+            Notice::WorkingIndicator { frames, .. } => self.note(format!("working frames {frames:?}")),
+            Notice::ThinkingLabel { text } => self.note(format!("thinking label {text:?}")),
+            Notice::ToolsExpanded { expanded } => self.note(format!("tools expanded {expanded}")),
+            Notice::TerminalInput { listens } => self.note(format!("terminal input {listens}")),
             Notice::Redraw { .. } => {}
         }
     }

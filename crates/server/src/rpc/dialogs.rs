@@ -209,7 +209,7 @@ impl Server {
             HostEvent::Waiting(extension, event) => {
                 tracing::warn!(extension, event, "the agent waits for an extension");
             }
-            HostEvent::Loaded | HostEvent::Registered => {}
+            HostEvent::Loaded | HostEvent::Registered | HostEvent::Theme(_) => {}
         }
     }
 
@@ -294,8 +294,16 @@ fn notice_json(notice: Notice) -> Option<Json> {
         Notice::EditorText { text } | Notice::Paste { text } => {
             json!({"method": "set_editor_text", "text": text})
         }
-        Notice::Footer { .. } | Notice::Header { .. } | Notice::Working { .. } | Notice::Redraw { .. } => {
-            return None;
-        }
+        // These concern a terminal.
+        Notice::Footer { .. }
+        | Notice::Header { .. }
+        | Notice::Working { .. }
+        | Notice::WorkingVisible { .. }
+        | Notice::WorkingIndicator { .. }
+        | Notice::ThinkingLabel { .. }
+        | Notice::ToolsExpanded { .. }
+        | Notice::TerminalInput { .. }
+        | Notice::Copy { .. }
+        | Notice::Redraw { .. } => return None,
     })
 }

@@ -7,6 +7,7 @@ mod branches;
 mod labels;
 mod models;
 mod session;
+mod themes;
 
 use crate::chat::item::Tone;
 use crate::chat::working::Activity;
@@ -147,6 +148,7 @@ impl App<'_> {
             ChatCommand::Resume { session } => self.resume(&session.join(" ")),
             ChatCommand::Copy { at } => self.copy(at.as_deref()),
             ChatCommand::Model { name } => self.model_command(name.as_deref().unwrap_or_default()),
+            ChatCommand::Theme { name } => self.theme_command(name.as_deref().unwrap_or_default()),
             ChatCommand::Thinking { level } => self.thinking_command(level.as_deref().unwrap_or_default()),
             ChatCommand::Settings => self.print_report(Report::Settings),
             ChatCommand::Mcp => self.print_report(Report::ToolServers),

@@ -8,14 +8,16 @@ mod bytes;
 mod commands;
 mod dialog;
 mod drawing;
+mod keys;
 mod surface;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::ansi;
-use crate::chat::item::{Item, Tone};
+use crate::chat::item::{Item, ItemStyle, Tone};
 use crate::chat::working::Activity;
 use crate::clean::clean;
 use crate::dialog::{Item as Answer, Question};
@@ -24,6 +26,7 @@ use offshoot_agent::cancel::Cancel;
 use offshoot_agent::extension::ExtensionCommand;
 use offshoot_agent::shared::continues_from;
 use offshoot_extensions::host::{AskedQuestion, FrontEnd, Host, HostEvent, Notice};
+use offshoot_extensions::theme::ThemeFile;
 use offshoot_extensions::{Extension, Extensions};
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -37,6 +40,7 @@ use super::services::TrustQuestion;
 use arguments::ArgumentCache;
 pub(super) use dialog::Dialog;
 pub(super) use drawing::ExtensionItem;
+use keys::HeardKeys;
 use surface::ExtensionRows;
 
 /// The extensions of the chat.
@@ -48,6 +52,7 @@ pub(super) struct ExtensionUi {
     tasks: JoinSet<()>,
     commands: Vec<(String, Arc<dyn ExtensionCommand>)>,
     shortcuts: Vec<(Chord, String, Extension)>,
+    keys: HeardKeys,
     /// The arguments of commands; completion reads it through a shared reference.
     arguments: RefCell<ArgumentCache>,
     /// The warnings about commands and keys that cannot be used, as far as they were shown.
@@ -83,6 +88,7 @@ impl ExtensionUi {
             tasks: JoinSet::new(),
             commands: Vec::new(),
             shortcuts: Vec::new(),
+            keys: HeardKeys::default(),
             arguments: RefCell::default(),
             unusable: Vec::new(),
             surface: ExtensionRows::new(is_plain),
@@ -306,8 +312,26 @@ impl App<'_> {
                     self.chat.editor.set_text(&text);
                 }
             }
+            HostEvent::Theme(theme) => self.use_theme(&theme),
             HostEvent::Reload => self.follow_up("/reload"),
             HostEvent::Shutdown => self.follow_up("/quit"),
+        }
+    }
+
+    /// Changes how items are drawn.
+    pub(super) fn restyle(&mut self, change: impl FnOnce(&mut ItemStyle)) {
+        let mut style = self.chat.transcript.item_style().clone();
+        change(&mut style);
+        self.chat.transcript.set_item_style(style);
+    }
+
+    /// Draws the chat with the colours of another theme. A terminal without colours keeps none.
+    pub(super) fn use_theme(&mut self, theme: &ThemeFile) {
+        if !self.environment.is_plain {
+            let current = self.chat.transcript.item_style().theme;
+            let mode = self.services.themes().mode();
+            self.restyle(|style| style.theme = current.with_file(theme, mode));
+            self.redraw_components(None);
         }
     }
 
@@ -329,6 +353,20 @@ impl App<'_> {
             Notice::EditorText { text } => self.chat.editor.set_text(&text),
             Notice::Paste { text } => drop(self.chat.editor.update(&Input::Paste(text))),
             Notice::Working { text } => self.chat.working.words = text,
+            Notice::Copy { text } => self.copy_text(&text, "a text of an extension"),
+            Notice::WorkingVisible { visible } => self.chat.working.is_hidden = !visible,
+            Notice::WorkingIndicator { frames, interval } => {
+                let each = Duration::from_millis(interval.unwrap_or(100).clamp(50, 10_000));
+                self.chat.working.frames = frames.map(|frames| (frames, each));
+            }
+            Notice::ThinkingLabel { text } => self.restyle(|style| style.thinking_label = text),
+            Notice::ToolsExpanded { expanded } => {
+                self.restyle(|style| style.is_expanded = expanded);
+                if let Some(host) = &self.extensions.host {
+                    host.state().tools_expanded = expanded;
+                }
+            }
+            Notice::TerminalInput { listens } => self.extensions.listen_to_keys(extension, listens),
             Notice::Redraw { component } => self.redraw_components(Some(&extension.component(component))),
             notice => {
                 self.extensions.surface.take(notice, |id| extension.component(id));

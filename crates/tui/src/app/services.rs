@@ -17,6 +17,7 @@ use offshoot_agent::model::{Model, ModelSpec};
 use offshoot_agent::permission::Rule;
 use offshoot_agent::shared::SharedSession;
 use offshoot_extensions::host::{FrontEnd, Host};
+use offshoot_extensions::theme::Themes;
 use session_tree::{Catalog, Image, ModelRef, Options, Session, SessionSummary, Timestamp};
 use session_view::Filter;
 
@@ -75,6 +76,8 @@ pub trait Services {
     fn models(&self) -> Vec<AvailableModel>;
     /// Returns the model of a name.
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ErrorText>;
+    /// Returns the themes that can be chosen.
+    fn themes(&self) -> Arc<Themes>;
     /// Returns true for the provider of the model that answers without a network.
     fn is_offline(&self, provider: &str) -> bool;
 
@@ -321,6 +324,12 @@ pub enum ChatCommand {
         /// The level; without it a list opens.
         #[arg(value_name = "LEVEL")]
         level: Option<String>,
+    },
+    /// Choose the colours.
+    Theme {
+        /// The theme; without it a list opens, which shows the theme under the cursor.
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
     },
     /// Show the effective settings.
     Settings,

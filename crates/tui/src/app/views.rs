@@ -37,6 +37,8 @@ pub(super) enum View {
     Tree(Box<TreeSelector>, Option<Chosen<EntryId>>),
     /// The question how to summarise the branch that a move leaves, and the move as it was planned for the question.
     Summary(Box<SummaryFlow>, Box<Move>),
+    /// The themes, and the one before the list opened.
+    Themes(Box<SelectList>, Theme),
     /// A list.
     List(Box<SelectList>, Chosen<usize>),
     /// A flat list of prompts.
@@ -77,6 +79,7 @@ impl View {
             View::Tree(tree, _) => tree.height_for(rows),
             View::Summary(flow, _) => flow.height(),
             View::List(list, _) => list.height().min(half),
+            View::Themes(list, _) => list.height().min(half),
             View::Prompts(list, _) => list.height().min(half),
             View::Question(question, _) => question.height(columns),
             View::Approval(approval, _) => approval.height(columns),
@@ -108,6 +111,7 @@ impl View {
             }
             View::Summary(flow, _) => flow.draw(theme, keymap, beat, area, buf),
             View::List(list, _) => list.draw(theme, keymap, area, buf),
+            View::Themes(list, _) => list.draw(theme, keymap, area, buf),
             View::Prompts(list, _) => list.draw(theme, keymap, area, buf),
             View::Question(question, _) => question.draw(theme, keymap, area, buf),
             View::Approval(approval, _) => approval.draw(theme, keymap, area, buf),
@@ -272,6 +276,7 @@ impl App<'_> {
                     Some(Answer::Given(item)) => chosen(self, item),
                 }
             }
+            View::Themes(list, before) => self.theme_event(list, before, event),
             View::Prompts(mut list, chosen) => {
                 let input = list.input(keymap, event);
                 match input.and_then(|input| self.agent.read(|session| list.update(session, &input))) {

@@ -55,6 +55,10 @@ pub struct Working {
     pub queue: Vec<Queued>,
     /// The text while a model works, in place of the default.
     pub words: Option<String>,
+    /// True if the row of the activity is hidden.
+    pub is_hidden: bool,
+    /// The frames of the sign of work and the time of each, in place of the default.
+    pub frames: Option<(Vec<String>, Duration)>,
     notice: Option<Notice>,
 }
 
@@ -138,8 +142,15 @@ impl Working {
     }
 
     fn activity_row(&self, theme: Theme, keymap: &Keymap, now: Duration) -> Option<Line<'static>> {
-        let (activity, since) = self.activity.as_ref()?;
-        let frame = spinner::sign(theme, (now.as_millis() / 100) as usize);
+        let (activity, since) = self.activity.as_ref().filter(|_| !self.is_hidden)?;
+        let frame = match &self.frames {
+            Some((frames, each)) => {
+                let count = now.as_millis() / each.as_millis().max(1);
+                frames.get(count as usize % frames.len().max(1)).cloned().unwrap_or_default()
+            }
+            None => spinner::sign(theme, (now.as_millis() / 100) as usize).to_string(),
+        };
+        let frame = if frame.is_empty() { frame } else { format!("{frame} ") };
         // When the wait is over, the request runs again.
         let retry = self.retry.as_ref().filter(|retry| retry.at > now);
         let words = match (retry, activity) {
@@ -157,7 +168,7 @@ impl Working {
         let seconds = now.saturating_sub(*since).as_secs();
         let stop = keymap.name(Action::Interrupt).unwrap_or_default();
         Some(Line::from(vec![
-            Span::styled(format!("{frame} "), theme.style(Role::Accent)),
+            paint::span(&frame, theme.style(Role::Accent)),
             paint::span(words, theme.style(role)),
             Span::styled(format!("  {seconds} s · "), theme.style(Role::Dim)),
             Span::styled(stop, theme.style(Role::Key)),

@@ -3,6 +3,7 @@
 use offshoot_agent::handle::{CustomMessage, SendOptions};
 use offshoot_agent::model::{ModelSpec, ThinkingLevel};
 use offshoot_agent::queue::Delivery;
+use offshoot_agent::summary::{SummarySubject, summary_request};
 use offshoot_agent::tools::ToolBox;
 use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
@@ -13,7 +14,7 @@ use super::{Answer, count_sent, count_shown, json as spelled, said, text, unknow
 use crate::CONSOLE;
 use crate::engine::Shared;
 use crate::extension::given;
-use crate::host::{Host, HostEvent, Notice};
+use crate::host::{Host, HostEvent, Notice, ProviderConfig};
 use crate::registry::Registry;
 
 pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usize) -> Answer {
@@ -33,13 +34,15 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
         }
         "state" => return state(host),
         "models" => {
-            return spelled(host.models.iter().map(|model| model.spec().to_json()).collect::<Vec<_>>());
+            return spelled(host.models().iter().map(|model| model.spec().to_json()).collect::<Vec<_>>());
         }
         "tools" => return spelled(json!(host.tools.all().specs())),
+        "settings" => return spelled(host.settings.clone()),
         "builtinTools" => return spelled(json!(ToolBox::all().specs())),
         "commands" => return commands(shared),
         "convertToLlm" => return convert(&arguments),
         "serializeConversation" => return spelled(serialize_conversation(&messages(&arguments))),
+        "summaryPrompt" => return summary_prompt(&arguments),
         "estimateTokens" => return spelled(messages(&arguments).iter().map(estimate_tokens).sum::<u64>()),
         "show" => {
             count_shown(shared, length)?;
@@ -58,14 +61,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
             }
         }
         "emit" => emit(shared, &arguments)?,
-        // The extension may be good for other things.
-        "registerProvider" => {
-            let message = format!(
-                "the provider `{}` is not used: keys and requests stay with the host",
-                text(&arguments, "name")?
-            );
-            host.report(extension, "registerProvider", message);
-        }
+        "registerProvider" | "unregisterProvider" | "answerEvent" => provider(shared, name, &mut arguments)?,
         "progress" => {
             let call = text(&arguments, "call")?;
             let handle = shared.setting.handle.upgrade();
@@ -100,6 +96,46 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
     spelled(Json::Null)
 }
 
+/// Registers or removes a provider, or takes an event of an answer that script gives for one.
+fn provider(shared: &Shared, name: &str, arguments: &mut Json) -> Result<(), String> {
+    let host = &shared.setting.host;
+    match name {
+        "registerProvider" => register_provider(shared, arguments)?,
+        "unregisterProvider" => {
+            host.providers.remove(text(arguments, "name")?);
+            host.send(HostEvent::Registered);
+        }
+        _ => {
+            let handle = shared.setting.handle.upgrade();
+            let id = arguments["stream"].as_u64().unwrap_or_default();
+            if let Some(events) = handle.and_then(|handle| handle.answers.lock().get(&id).cloned()) {
+                drop(events.send(arguments["event"].take()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Registers a provider. A wrong one is reported, because the extension may be good for other things.
+fn register_provider(shared: &Shared, arguments: &Json) -> Result<(), String> {
+    let (host, provider) = (&shared.setting.host, text(arguments, "name")?);
+    let Some(handle) = shared.setting.handle.upgrade() else { return Ok(()) };
+    let config = ProviderConfig::deserialize(&arguments["config"]).map_err(said);
+    let added = config.and_then(|config| {
+        let answers_itself = arguments["streams"] == true;
+        let config = ProviderConfig { provider: provider.to_owned(), answers_itself, ..config };
+        host.providers.add(&handle, config, &host.connect)
+    });
+    match added {
+        Ok(()) => host.send(HostEvent::Registered),
+        Err(reason) => {
+            let message = format!("the provider `{provider}` is not used: {reason}");
+            host.report(&shared.setting.name, "registerProvider", message);
+        }
+    }
+    Ok(())
+}
+
 fn state(host: &Host) -> Answer {
     let active: Vec<String> = host.tools.active().names().map(str::to_owned).collect();
     let state = host.state().clone();
@@ -111,6 +147,7 @@ fn state(host: &Host) -> Answer {
         "system": state.system,
         "activeTools": active,
         "editorText": state.editor_text,
+        "toolsExpanded": state.tools_expanded,
     }))
 }
 
@@ -180,6 +217,20 @@ fn emit(shared: &Shared, arguments: &Json) -> Result<(), String> {
 fn messages(arguments: &Json) -> Vec<Message> {
     let list = arguments["messages"].as_array().into_iter().flatten();
     list.filter_map(|value| Message::parse_unchecked(value.to_string()).ok()).collect()
+}
+
+/// Returns the texts with which the agent itself asks for a summary.
+fn summary_prompt(arguments: &Json) -> Answer {
+    let subject = match text(arguments, "kind")? {
+        "branch" => SummarySubject::Branch,
+        "prefix" => SummarySubject::TurnPrefix,
+        _ => SummarySubject::History,
+    };
+    let field = |name: &str| given(arguments, name).and_then(Json::as_str);
+    let conversation = serialize_conversation(&messages(arguments));
+    let (focus, replace) = (field("customInstructions"), arguments["replaceInstructions"] == true);
+    let (system, prompt) = summary_request(subject, &conversation, field("previousSummary"), focus, replace);
+    spelled(json!({"system": system, "prompt": prompt}))
 }
 
 fn convert(arguments: &Json) -> Answer {

@@ -5,11 +5,18 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use session_tree::{Draft, Entry, Kind, NewBranchSummary, Node, Position, Session};
 
-use super::{Answer, count_sent, json as spelled, said, text, unknown};
+use super::{Answer, count_sent, json as spelled, said, sessions, text, unknown};
 use crate::engine::Shared;
 use crate::extension::given;
 
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
+    if let Some(id) = arguments["session"].as_u64() {
+        // A session that the extension opened itself.
+        return shared.setting.host.sessions.with(id, |session| match name {
+            "append" => sessions::append(session, arguments),
+            name => of_session(session, name, arguments),
+        })?;
+    }
     if matches!(name, "appendCustom" | "appendMessage" | "append" | "branchWithSummary") {
         count_sent(shared)?;
     }
@@ -28,12 +35,12 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
 
 fn of_session(session: &mut Session, name: &str, arguments: &Json) -> Answer {
     match name {
-        "entries" => list(session, session.tree().nodes().collect()),
+        "entries" => entries(session),
         "path" => list(
             session,
             session.branch_path(arguments["from"].as_str().map_or(Position::Leaf, Position::from)),
         ),
-        "context" => context(session),
+        "context" => context_at(session, Position::Leaf),
         "entry" => entry(session.entry(text(arguments, "id")?).ok().as_ref()),
         "leafId" => spelled(json!(session.leaf_id().map(|id| id.to_string()))),
         "leafEntry" => entry(session.leaf_entry().map_err(said)?.as_ref()),
@@ -77,8 +84,12 @@ fn entry(entry: Option<&Entry>) -> Answer {
     Ok(value.map_or_else(|| "null".to_owned(), |value| value.js_string()))
 }
 
-fn context(session: &Session) -> Answer {
-    let context = session.context().map_err(said)?;
+pub(super) fn entries(session: &Session) -> Answer {
+    list(session, session.tree().nodes().collect())
+}
+
+pub(super) fn context_at(session: &Session, position: Position) -> Answer {
+    let context = session.context_at(position).map_err(said)?;
     let messages: Vec<String> = context.messages().map(|message| message.json().into_owned()).collect();
     let model = context.model.map(|model| json!({"provider": model.provider, "modelId": model.model_id}));
     let (level, model) = (json!(context.thinking_level), json!(model));

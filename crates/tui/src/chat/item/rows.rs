@@ -27,6 +27,8 @@ pub struct ItemStyle {
     pub is_expanded: bool,
     /// Whether thoughts show.
     pub shows_thinking: bool,
+    /// The text in place of thoughts that are hidden.
+    pub thinking_label: Option<String>,
     /// The key that shows folded parts in full.
     pub expand_key: String,
 }
@@ -34,7 +36,13 @@ pub struct ItemStyle {
 impl ItemStyle {
     /// Makes a look with everything folded.
     pub fn new(theme: Theme) -> Self {
-        ItemStyle { theme, is_expanded: false, shows_thinking: true, expand_key: "Ctrl+O".to_owned() }
+        ItemStyle {
+            theme,
+            is_expanded: false,
+            shows_thinking: true,
+            thinking_label: None,
+            expand_key: "Ctrl+O".to_owned(),
+        }
     }
 
     fn limit(&self, folded: usize) -> usize {
@@ -135,7 +143,8 @@ impl RowWriter<'_> {
         }
         let style = self.style(Role::Thinking);
         if !self.item_style.shows_thinking && !self.item_style.is_expanded {
-            return self.plain("Thinking…", Role::Thinking);
+            let label = self.item_style.thinking_label.as_deref().unwrap_or("Thinking…");
+            return self.plain(label, Role::Thinking);
         }
         self.lines(text.trim(), style, &Margin::same(Span::raw("  ")));
     }
