@@ -7,6 +7,7 @@ mod event_table;
 mod events;
 mod examples;
 mod hostile;
+mod modules;
 mod node;
 mod screen;
 mod secrets;
