@@ -4,6 +4,8 @@
 //!
 //! Without extensions no engine and no thread exists. Never reads anything of a project that is not currently trusted.
 
+#[cfg(feature = "network")]
+mod network;
 mod sources;
 
 use std::path::PathBuf;
@@ -141,6 +143,11 @@ impl Extended {
         host.front_end = output.front_end;
         host.is_project_trusted = setup.project.is_some();
         host.models = models(state.model.clone(), &setup.providers()?);
+        #[cfg(feature = "network")]
+        {
+            let hosts = setup.settings.extension_hosts();
+            host.network = Some(Arc::new(network::ExtensionNetwork::new(setup.config_dir(), hosts)));
+        }
         host.options = Arc::new(app.options_maker());
         host.secrets = state.secrets;
         host.state().model = state.model.map(|model| model.spec().clone());

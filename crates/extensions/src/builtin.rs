@@ -21,26 +21,43 @@ macro_rules! modules {
 modules! {
     internal "main", "native", "globals", "abort", "session", "context", "ui", "theme", "api", "events",
         "dispatch", "models", "calls", "processes", "components", "keys", "text", "widgets", "markdown",
-        "tools", "modules";
+        "tools", "modules", "fetch", "bytes";
     "pi-coding-agent" as "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent", "offshoot";
     "pi-ai" as "@earendil-works/pi-ai", "@earendil-works/pi-ai/compat", "@mariozechner/pi-ai";
     "pi-tui" as "@earendil-works/pi-tui", "@mariozechner/pi-tui";
     "pi-agent-core" as "@earendil-works/pi-agent-core", "@mariozechner/pi-agent-core";
     "typebox" as "typebox", "@sinclair/typebox";
     "node/assert" as "assert", "assert/strict";
+    "node/async_hooks" as "async_hooks";
     "node/buffer" as "buffer";
     "node/child_process" as "child_process";
+    "node/console" as "console";
+    "node/constants" as "constants";
     "node/crypto" as "crypto";
+    "node/diagnostics_channel" as "diagnostics_channel";
     "node/events" as "events";
     "node/fs" as "fs";
     "node/fs-promises" as "fs/promises";
     "node/module" as "module";
     "node/os" as "os";
     "node/path" as "path", "path/posix";
+    "node/path-win32" as "path/win32";
+    "node/perf_hooks" as "perf_hooks";
     "node/process" as "process";
-    "node/timers" as "timers", "timers/promises";
+    "node/querystring" as "querystring";
+    "node/readline" as "readline";
+    "node/readline-promises" as "readline/promises";
+    "node/stream" as "stream";
+    "node/stream-promises" as "stream/promises";
+    "node/stream-web" as "stream/web";
+    "node/string_decoder" as "string_decoder";
+    "node/timers" as "timers";
+    "node/timers-promises" as "timers/promises";
+    "node/tty" as "tty";
     "node/url" as "url";
     "node/util" as "util";
+    "node/util-types" as "util/types";
+    "node/zlib" as "zlib";
 }
 
 /// The modules of Node that the embedded engine cannot have, without `node:`.

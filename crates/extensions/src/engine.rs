@@ -27,6 +27,7 @@ use crate::handle::Handle;
 use crate::host::Host;
 use crate::limits::{Clock, Limits};
 use crate::strip::{Place, Places};
+use crate::worker::Fetches;
 
 /// The error of the engine without memory.
 const EXHAUSTED: &str = "InternalError: out of memory";
@@ -79,6 +80,10 @@ pub(crate) struct Shared {
     pub(crate) places: RefCell<HashMap<String, Places>>,
     /// The modules that were found.
     pub(crate) modules: RefCell<modules::Modules>,
+    /// The files that script keeps open.
+    pub(crate) descriptors: native::Descriptors,
+    /// The responses of `fetch` that are being read.
+    pub(crate) fetches: Fetches,
     /// The errors of promises that nothing handles.
     pub(crate) rejections: RefCell<Vec<String>>,
     exhausted: Cell<bool>,
@@ -109,6 +114,8 @@ impl Engine {
             shown: Cell::new((Instant::now(), 0)),
             places: RefCell::default(),
             modules: RefCell::default(),
+            descriptors: native::Descriptors::default(),
+            fetches: Fetches::default(),
             rejections: RefCell::default(),
             exhausted: Cell::new(false),
         });

@@ -30,11 +30,12 @@ use tokio::sync::oneshot;
 use tracing::warn;
 
 use crate::extension::Extension;
+use crate::network::Network;
 
 pub use tools::Tools;
 
-/// A host operation that takes time.
-pub(crate) type HostFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// An operation that takes time.
+pub type HostFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// The receiver of what extensions show, ask and report.
 pub type FrontEnd = Arc<dyn Fn(HostEvent) + Send + Sync>;
@@ -55,6 +56,8 @@ pub struct Host {
     pub secrets: Arc<Secrets>,
     /// The models that can be chosen and asked.
     pub models: Vec<Arc<dyn Model>>,
+    /// The network, if extensions may reach any.
+    pub network: Option<Arc<dyn Network>>,
     /// Makes the options for sessions that extensions open or create.
     pub options: Arc<dyn Fn() -> Options + Send + Sync>,
     /// Receives what extensions show, ask and report.
@@ -222,6 +225,7 @@ impl Host {
             is_project_trusted: false,
             secrets: Arc::new(secrets),
             models: Vec::new(),
+            network: None,
             options: Arc::new(Options::new),
             front_end: Arc::new(|_| ()),
             tools: Tools::new(agent.clone()),

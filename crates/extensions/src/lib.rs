@@ -24,6 +24,7 @@ mod handle;
 pub mod host;
 mod limits;
 mod load;
+pub mod network;
 #[cfg(feature = "engine")]
 mod process;
 mod registry;
