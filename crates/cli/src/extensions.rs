@@ -4,6 +4,8 @@
 //!
 //! Without extensions no engine and no thread exists. Never reads anything of a project that is not currently trusted.
 
+#[cfg(feature = "network")]
+mod network;
 mod providers;
 mod sources;
 
@@ -179,6 +181,11 @@ impl Extended {
         host.catalog = app.catalog().ok();
         host.settings = setup.settings.shown();
         host.themes = output.themes;
+        #[cfg(feature = "network")]
+        {
+            let hosts = setup.settings.extension_hosts();
+            host.network = Some(Arc::new(network::ExtensionNetwork::new(setup.config_dir(), hosts)));
+        }
         host.options = Arc::new(app.options_maker());
         host.secrets = state.secrets;
         host.state().model = state.model.map(|model| model.spec().clone());

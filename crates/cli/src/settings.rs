@@ -179,6 +179,12 @@ impl Settings {
         self.texts("shell.passVariables").map(|(_, name)| name)
     }
 
+    /// Returns the hosts that extensions may reach without a question.
+    #[cfg(feature = "network")]
+    pub(crate) fn extension_hosts(&self) -> Vec<String> {
+        self.texts("extensionHosts").map(|(_, host)| host).collect()
+    }
+
     /// Returns true if the extensions in pi's own directory are loaded.
     pub(crate) fn uses_pi_extensions(&self) -> bool {
         self.flag("piExtensions")

@@ -1,5 +1,14 @@
 // Stopping: `AbortController` and `AbortSignal`, and a small `EventTarget` below them.
 
+/// The error of an operation of the web, known by its name.
+export class DOMException extends Error {
+  constructor(message = "", name = "Error") {
+    super(message);
+    Object.defineProperty(this, "name", { value: String(name), configurable: true });
+    this.code = { AbortError: 20, TimeoutError: 23, InvalidStateError: 11, DataCloneError: 25 }[name] ?? 0;
+  }
+}
+
 export class Event {
   constructor(type, init) {
     this.type = type;
@@ -34,9 +43,7 @@ export class EventTarget {
 
 function abortError(reason) {
   if (reason !== undefined) return reason;
-  const error = new Error("This operation was aborted");
-  error.name = "AbortError";
-  return error;
+  return new DOMException("This operation was aborted", "AbortError");
 }
 
 export class AbortSignal extends EventTarget {
@@ -56,7 +63,8 @@ export class AbortSignal extends EventTarget {
 
   static timeout(ms) {
     const controller = new AbortController();
-    globalThis.setTimeout(() => controller.abort(new Error("The operation timed out")), ms);
+    const late = () => controller.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError"));
+    globalThis.setTimeout(late, ms);
     return controller.signal;
   }
 

@@ -1,7 +1,7 @@
 // What script expects to be there without importing it: timers, console, text, addresses, signals.
 
 import { call, described, report, required } from "offshoot:native";
-import { AbortController, AbortSignal, Event, EventTarget } from "offshoot:abort";
+import { AbortController, AbortSignal, DOMException, Event, EventTarget } from "offshoot:abort";
 
 // Timers.
 
@@ -99,15 +99,57 @@ const bytes = () => required("node/buffer").Buffer;
 class TextEncoder {
   encoding = "utf-8";
   encode(text = "") {
-    return Uint8Array.from(bytes().from(String(text)));
+    return new Uint8Array(bytes().from(String(text)));
+  }
+  encodeInto(text, target) {
+    const all = bytes().from(String(text));
+    const written = whole(all.subarray(0, target.length), "utf-8");
+    target.set(all.subarray(0, written));
+    return { read: all.subarray(0, written).toString().length, written };
   }
 }
 
 class TextDecoder {
-  encoding = "utf-8";
-  decode(given) {
-    return given === undefined ? "" : bytes().from(given.buffer ?? given, given.byteOffset, given.byteLength).toString();
+  #kept = [];
+  #isStarted = false;
+  constructor(label = "utf-8", options = {}) {
+    this.encoding = ENCODINGS[String(label).trim().toLowerCase()];
+    if (!this.encoding) throw new RangeError(`The encoding label "${label}" is invalid`);
+    this.fatal = Boolean(options.fatal);
+    this.ignoreBOM = Boolean(options.ignoreBOM);
   }
+  decode(given = new Uint8Array(), options = {}) {
+    const view = given.buffer ?? given;
+    let all = bytes().from(view, given.byteOffset ?? 0, given.byteLength);
+    if (this.#kept.length > 0) all = bytes().concat([bytes().from(this.#kept), all]);
+    const end = options.stream ? whole(all, this.encoding) : all.length;
+    this.#kept = [...all.subarray(end)];
+    const text = all.subarray(0, end).toString(this.encoding === "windows-1252" ? "latin1" : this.encoding);
+    if (this.fatal && this.encoding === "utf-8" && !bytes().from(text).equals(all.subarray(0, end))) {
+      throw Object.assign(new TypeError("The encoded data was not valid for encoding utf-8"), { code: "ERR_ENCODING_INVALID_ENCODED_DATA" });
+    }
+    const isFirst = !this.#isStarted;
+    this.#isStarted = Boolean(options.stream) && (this.#isStarted || end > 0);
+    return isFirst && !this.ignoreBOM && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  }
+}
+
+const ENCODINGS = {
+  "utf-8": "utf-8", utf8: "utf-8", "utf-16le": "utf-16le", "utf-16": "utf-16le", latin1: "windows-1252", ascii: "windows-1252",
+  "iso-8859-1": "windows-1252", "us-ascii": "windows-1252", "windows-1252": "windows-1252",
+};
+
+/// How many bytes are whole characters; the rest belongs to one that goes on.
+function whole(all, encoding) {
+  if (encoding === "utf-16le") return all.length & ~1;
+  if (encoding !== "utf-8") return all.length;
+  for (let back = 1; back <= Math.min(3, all.length); back++) {
+    const byte = all[all.length - back];
+    if (byte >> 6 === 2) continue;
+    const length = byte < 0x80 ? 1 : byte >> 5 === 6 ? 2 : byte >> 4 === 14 ? 3 : byte >> 3 === 30 ? 4 : 1;
+    return length > back ? all.length - back : all.length;
+  }
+  return all.length;
 }
 
 function structuredClone(value, seen = new Map()) {
@@ -162,13 +204,13 @@ Object.assign(globalThis, {
   TextDecoder,
   AbortController,
   AbortSignal,
+  DOMException,
   Event,
   EventTarget,
   crypto,
   structuredClone,
   atob: (text) => bytes().from(text, "base64").toString("latin1"),
   btoa: (text) => bytes().from(text, "latin1").toString("base64"),
-  fetch: () => Promise.reject(new Error("extensions cannot reach the network by themselves; use exec")),
   performance: globalThis.performance ?? { now: () => Date.now() },
   global: globalThis,
 });
@@ -178,9 +220,16 @@ if (typeof globalThis.queueMicrotask !== "function") {
 }
 
 /// Globals that most extensions do not need: their modules run when they are asked for.
-const SELDOM = { Buffer: "node/buffer", URL: "node/url", URLSearchParams: "node/url", process: "node/process" };
+const SELDOM = {
+  "node/buffer": ["Buffer"],
+  "node/url": ["URL", "URLSearchParams"],
+  "node/process": ["process"],
+  fetch: ["fetch", "Headers", "FormData", "Request", "Response"],
+  bytes: ["Blob", "File"],
+  "node/stream-web": ["ReadableStream", "WritableStream", "TransformStream", "TextDecoderStream", "TextEncoderStream"],
+};
 
-for (const [name, module] of Object.entries(SELDOM)) {
+for (const [name, module] of Object.entries(SELDOM).flatMap(([module, names]) => names.map((name) => [name, module]))) {
   const set = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
   const get = () => {
     const value = required(module)[name];

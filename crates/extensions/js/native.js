@@ -26,6 +26,9 @@ export function lazily(load) {
 
 const provided = new Map();
 
+/// What `modules.js` needs to find, compile and run files.
+export const modules = native;
+
 /// Says what a module of ours puts into the global scope.
 export function provide(module, values) {
   provided.set(module, values);

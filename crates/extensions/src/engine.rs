@@ -10,7 +10,7 @@ mod native;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -21,11 +21,13 @@ use rquickjs::{
 };
 use serde_json::Value as Json;
 
+use crate::callee::not_a_function;
 use crate::extension::Extension;
 use crate::handle::Handle;
 use crate::host::Host;
 use crate::limits::{Clock, Limits};
 use crate::strip::{Place, Places};
+use crate::worker::Fetches;
 
 /// The error of the engine without memory.
 const EXHAUSTED: &str = "InternalError: out of memory";
@@ -76,6 +78,12 @@ pub(crate) struct Shared {
     pub(crate) shown: Cell<(Instant, usize)>,
     /// The places of each file before its types were taken out.
     pub(crate) places: RefCell<HashMap<String, Places>>,
+    /// The modules that were found.
+    pub(crate) modules: RefCell<modules::Modules>,
+    /// The files that script keeps open.
+    pub(crate) descriptors: native::Descriptors,
+    /// The responses of `fetch` that are being read.
+    pub(crate) fetches: Fetches,
     /// The errors of promises that nothing handles.
     pub(crate) rejections: RefCell<Vec<String>>,
     exhausted: Cell<bool>,
@@ -105,6 +113,9 @@ impl Engine {
             sent: Cell::new(0),
             shown: Cell::new((Instant::now(), 0)),
             places: RefCell::default(),
+            modules: RefCell::default(),
+            descriptors: native::Descriptors::default(),
+            fetches: Fetches::default(),
             rejections: RefCell::default(),
             exhausted: Cell::new(false),
         });
@@ -112,7 +123,7 @@ impl Engine {
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, _, reason, is_handled| {
             of_tracker.note_rejection(&reason, is_handled);
         })));
-        runtime.set_loader(modules::Resolver, modules::Loader(shared.clone()));
+        runtime.set_loader(modules::Resolver(shared.clone()), modules::Loader(shared.clone()));
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
         let main =
             context.with(|ctx| prepare(&ctx, &shared).catch(&ctx).map_err(|error| shared.spelled(&error)))?;
@@ -219,26 +230,49 @@ impl Shared {
         self.original_places(format!("{message}\n{stack}").trim_end())
     }
 
-    /// Replaces places of the JavaScript by those of the TypeScript. Lines of our own script are left out.
+    /// Replaces places of the JavaScript by those of the TypeScript. Lines of our own script are left out. What was called
+    /// and is no function is named.
     pub(crate) fn original_places(&self, text: &str) -> String {
         let places = self.places.borrow();
         let lines =
             text.lines().filter(|line| !line.contains("(offshoot:") && !line.contains("at offshoot:"));
-        lines.map(|line| original_line(&places, line)).collect::<Vec<_>>().join("\n")
+        let lines: Vec<String> = lines.map(|line| original_line(&places, line)).collect();
+        let mut text = lines.join("\n");
+        if let Some(at) = text.lines().next().and_then(|line| line.find(NOT_A_FUNCTION))
+            && !text[..at].ends_with("is ")
+            && let Some(named) = lines.get(1).and_then(|line| self.not_a_function(line))
+        {
+            text.replace_range(at..at + NOT_A_FUNCTION.len(), &named);
+        }
+        text
     }
+
+    /// Names what is not a function at the place of a line of a stack.
+    fn not_a_function(&self, line: &str) -> Option<String> {
+        let (file, place) = place_in(line)?;
+        not_a_function(Path::new(file), &self.source(file).ok()?, place)
+    }
+}
+
+/// The error of the engine that does not say which function.
+const NOT_A_FUNCTION: &str = "not a function";
+
+/// Reads `file:line:column` at the end of a line of a stack.
+fn place_in(line: &str) -> Option<(&str, Place)> {
+    let (rest, column) = line.trim_end_matches(')').rsplit_once(':')?;
+    let (rest, number) = rest.rsplit_once(':')?;
+    let file = rest.rsplit_once('(').or_else(|| rest.rsplit_once("at ")).map_or(rest, |(_, file)| file);
+    Some((file, Place { line: number.parse().ok()?, column: column.parse().ok()? }))
 }
 
 /// Replaces `file:line:column` at the end of a line of a stack.
 fn original_line(places: &HashMap<String, Places>, line: &str) -> String {
     let replaced = || {
-        let end = line.trim_end_matches(')');
-        let (rest, column) = end.rsplit_once(':')?;
-        let (rest, number) = rest.rsplit_once(':')?;
-        let file = rest.rsplit_once('(').or_else(|| rest.rsplit_once("at ")).map_or(rest, |(_, file)| file);
-        let place = Place { line: number.parse().ok()?, column: column.parse().ok()? };
+        let (file, place) = place_in(line)?;
         let original = places.get(file)?.original(place)?;
-        let closing = &line[end.len()..];
-        Some(format!("{rest}:{}:{}{closing}", original.line, original.column))
+        let before = &line[..line.rfind(file)? + file.len()];
+        let closing = &line[line.trim_end_matches(')').len()..];
+        Some(format!("{before}:{}:{}{closing}", original.line, original.column))
     };
     replaced().unwrap_or_else(|| line.to_owned())
 }
@@ -280,7 +314,7 @@ fn prepare(ctx: &Ctx<'_>, shared: &Rc<Shared>) -> rquickjs::Result<Persistent<Ob
             of_finish.request(Request::Finish { call: counted(call), result });
         }),
     )?;
-    native.set("run", Func::from(modules::run))?;
+    modules::install(&native, shared)?;
     ctx.globals().set("__native", native)?;
     let facts = shared.setting.facts.to_string();
     ctx.globals().set("__facts", facts)?;

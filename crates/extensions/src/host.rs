@@ -34,13 +34,14 @@ use tokio::sync::oneshot;
 use tracing::warn;
 
 use crate::extension::Extension;
+use crate::network::Network;
 use crate::theme::{ThemeFile, Themes};
 
 pub use providers::{Connect, ModelConfig, ProviderConfig, RegisteredProviders};
 pub use tools::Tools;
 
-/// A host operation that takes time.
-pub(crate) type HostFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// An operation that takes time.
+pub type HostFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// The receiver of what extensions show, ask and report.
 pub type FrontEnd = Arc<dyn Fn(HostEvent) + Send + Sync>;
@@ -77,6 +78,8 @@ pub struct Host {
     pub(crate) sessions: sessions::Sessions,
     /// The agents that extensions created.
     pub(crate) agents: Arc<agents::Agents>,
+    /// The network, if extensions may reach any.
+    pub network: Option<Arc<dyn Network>>,
     /// Makes the options for sessions that extensions open or create.
     pub options: Arc<dyn Fn() -> Options + Send + Sync>,
     /// Receives what extensions show, ask and report.
@@ -268,6 +271,7 @@ impl Host {
             catalog: None,
             agents: Arc::default(),
             sessions: sessions::Sessions::default(),
+            network: None,
             options: Arc::new(Options::new),
             front_end: Arc::new(|_| ()),
             tools: Tools::new(agent.clone()),

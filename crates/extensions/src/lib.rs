@@ -13,6 +13,9 @@
 // Without the engine nothing answers the handles of extensions.
 #![cfg_attr(not(feature = "engine"), allow(dead_code, unused_imports))]
 
+mod builtin;
+#[cfg(feature = "engine")]
+mod callee;
 pub mod discover;
 #[cfg(feature = "engine")]
 mod engine;
@@ -21,6 +24,7 @@ mod handle;
 pub mod host;
 mod limits;
 mod load;
+pub mod network;
 #[cfg(feature = "engine")]
 mod process;
 mod registry;
@@ -36,6 +40,7 @@ mod worker;
 #[path = "worker/absent.rs"]
 mod worker;
 
+pub use builtin::{EMBEDDED_MODULES, NODE_ONLY_MODULES};
 pub use extension::{Component, Drawing, Extension};
 pub use limits::Limits;
 pub use load::{Extensions, LoadError, LoadOptions};

@@ -3,7 +3,10 @@
 //! Script runs until all its jobs are done, and then the thread waits again. Nothing else runs on it, so script is never
 //! entered twice.
 
+mod fetch;
 mod ops;
+
+pub(crate) use fetch::Fetches;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;

@@ -148,6 +148,116 @@ impl Http {
     }
 }
 
+/// A client for requests that are not to a model service: with the proxies and certificates of the system, without keys.
+#[derive(Debug)]
+pub struct WebClient {
+    http: Http,
+}
+
+/// A response whose body is still to come.
+#[derive(Debug)]
+pub struct WebResponse {
+    response: Response,
+    idle_timeout: Duration,
+}
+
+/// A failure below HTTP.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct WebError {
+    /// The code that Node gives it, such as `ECONNREFUSED`.
+    pub code: &'static str,
+    /// The failure and its causes, without the address.
+    pub message: String,
+}
+
+impl WebClient {
+    /// Makes a client.
+    pub fn new(options: HttpOptions) -> Self {
+        WebClient { http: Http::new(options) }
+    }
+
+    /// Sends a request. A redirect is an answer like any other.
+    ///
+    /// # Errors
+    ///
+    /// A request that cannot be sent, or a server that does not answer.
+    pub async fn send(
+        &self,
+        method: &str,
+        url: &str,
+        headers: &[(String, String)],
+        body: Vec<u8>,
+    ) -> Result<WebResponse, WebError> {
+        let invalid = |message: String| WebError { code: "ERR_INVALID_ARG_VALUE", message };
+        let method =
+            reqwest::Method::from_bytes(method.as_bytes()).map_err(|error| invalid(error.to_string()))?;
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name = HeaderName::try_from(name.as_str()).map_err(|error| invalid(error.to_string()))?;
+            let value =
+                reqwest::header::HeaderValue::from_str(value).map_err(|error| invalid(error.to_string()))?;
+            map.append(name, value);
+        }
+        let client = self.http.client.get_or_init(|| build(&self.http.options));
+        let client = client.as_ref().map_err(|reason| invalid(reason.clone()))?;
+        let idle_timeout = self.http.options.idle_timeout;
+        let mut request = client.request(method, url).headers(map);
+        if !body.is_empty() {
+            request = request.body(body);
+        }
+        let response = web_in_time(idle_timeout, request.send()).await?.map_err(web_error)?;
+        Ok(WebResponse { response, idle_timeout })
+    }
+}
+
+impl WebResponse {
+    /// Returns the status.
+    pub fn status(&self) -> u16 {
+        self.response.status().as_u16()
+    }
+
+    /// Returns the headers. Values that are not UTF-8 are replaced in part.
+    pub fn headers(&self) -> Vec<(String, String)> {
+        let pair = |(name, value): (&HeaderName, &reqwest::header::HeaderValue)| {
+            (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        self.response.headers().iter().map(pair).collect()
+    }
+
+    /// Returns the next piece of the body; none at its end.
+    ///
+    /// # Errors
+    ///
+    /// A connection that breaks off or does not go on.
+    pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, WebError> {
+        let piece = web_in_time(self.idle_timeout, self.response.chunk()).await?.map_err(web_error)?;
+        Ok(piece.map(|piece| piece.to_vec()))
+    }
+}
+
+async fn web_in_time<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, WebError> {
+    let late =
+        |_| WebError { code: "ETIMEDOUT", message: format!("nothing came for {} seconds", limit.as_secs()) };
+    tokio::time::timeout(limit, future).await.map_err(late)
+}
+
+fn web_error(error: reqwest::Error) -> WebError {
+    let is_connect = error.is_connect();
+    let message = reason(error);
+    let lower = message.to_lowercase();
+    let code = match () {
+        () if lower.contains("refused") => "ECONNREFUSED",
+        () if lower.contains("reset") => "ECONNRESET",
+        () if lower.contains("dns") || lower.contains("lookup") => "ENOTFOUND",
+        () if lower.contains("timed out") => "ETIMEDOUT",
+        () if lower.contains("certificate") => "CERT_INVALID",
+        () if is_connect => "ECONNREFUSED",
+        () => "UND_ERR_SOCKET",
+    };
+    WebError { code, message }
+}
+
 impl Incoming {
     /// Returns the next piece of the body; none at its end.
     pub(crate) async fn piece(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, RequestError> {

@@ -35,7 +35,7 @@ pub use catalogue::{Catalogue, Dialect, ModelSettings, ProviderSettings, Setting
 pub use credentials::{Credentials, CredentialsFile, KeySource};
 pub use error::{Error, Result};
 #[cfg(feature = "network")]
-pub use http::HttpOptions;
+pub use http::{HttpOptions, WebClient, WebError, WebResponse};
 pub use offline::OfflineModel;
 pub use providers::{Available, ProviderKey, Providers};
 pub use secret::Secret;

@@ -73,6 +73,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     any("permissions.deny", Texts, "", "Tool calls that never run; overrides all other rules."),
     own("shell.passVariables", Texts, "", "Variables that commands inherit although they look secret."),
     own("extensions", Texts, "", "Extensions to load: paths relative to this file or to `~`."),
+    own("extensionHosts", Texts, "", "Hosts that extensions may reach: names, `*.domain`, or `*` for all."),
     own("piExtensions", Flag, "true", "Whether to load the extensions in pi's own directory."),
     own("defaultProjectTrust", Word(&["ask", "always", "never"]), "ask", "The trust in undecided projects."),
     own("providers", Providers, "", "Your own model services, by name."),

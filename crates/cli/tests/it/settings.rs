@@ -44,6 +44,7 @@ fn the_list_shows_the_effective_settings_and_their_files() {
     permissions.deny                  -                   default
     shell.passVariables               -                   default
     extensions                        -                   default
+    extensionHosts                    -                   default
     piExtensions                      true                default
     defaultProjectTrust               ask                 default
     providers.lab                     http://127.0.0.1:1  [home]/offshoot/settings.json

@@ -1,5 +1,7 @@
 // Paths, as POSIX has them.
 
+import { required } from "offshoot:native";
+
 export const sep = "/";
 export const delimiter = ":";
 
@@ -61,7 +63,17 @@ export function parse(path) {
 export const format = ({ dir, root, base, name, ext }) => `${dir ? `${dir}/` : root ?? ""}${base ?? `${name ?? ""}${ext ?? ""}`}`;
 export const toNamespacedPath = (path) => path;
 
-const path = { sep, delimiter, isAbsolute, normalize, join, resolve, dirname, basename, extname, relative, parse, format, toNamespacedPath };
+export function matchesGlob(path, pattern) {
+  const text = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*\*\/?|\*|\?/g, (mark) => ({ "*": "[^/]*", "?": "[^/]" })[mark] ?? ".*");
+  return new RegExp(`^${text}$`).test(path);
+}
+
+/// Loaded when it is used.
+export const win32 = new Proxy({}, { get: (_, name) => required("node/path-win32").win32[name] });
+
+const path = { sep, delimiter, isAbsolute, normalize, join, resolve, dirname, basename, extname, relative, parse, format, toNamespacedPath, matchesGlob };
 export const posix = path;
+
 path.posix = path;
+path.win32 = win32;
 export default path;

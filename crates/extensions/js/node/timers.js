@@ -1,12 +1,7 @@
 // Timers by name.
 
-const wait = (ms, value) => new Promise((resolve) => globalThis.setTimeout(() => resolve(value), ms));
+import promises from "offshoot:node/timers-promises";
 
-export const setTimeout = Object.assign((first, ...rest) =>
-  typeof first === "function" ? globalThis.setTimeout(first, ...rest) : wait(first, rest[0]), {});
-export const setInterval = (...args) => globalThis.setInterval(...args);
-export const setImmediate = (...args) => globalThis.setImmediate(...args);
-export const clearTimeout = (timer) => globalThis.clearTimeout(timer);
-export const clearInterval = (timer) => globalThis.clearInterval(timer);
-
-export default { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval };
+export const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis;
+export { promises };
+export default { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, promises };

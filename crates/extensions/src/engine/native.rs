@@ -2,12 +2,14 @@
 //!
 //! Names have two parts, `session.entry`; the first one names the file here that answers.
 
+mod bytes;
 mod files;
 mod host;
 mod session;
 mod sessions;
 mod system;
 mod theme;
+mod url;
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +20,7 @@ use super::{Request, Shared, parsed};
 use crate::source::function_use;
 use crate::width;
 
-pub(super) use files::refuse_secret;
+pub(super) use files::{Descriptors, refuse_secret};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -45,6 +47,8 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
         "fs" => files::call(shared, name, &arguments),
         "system" => system::call(shared, name, &arguments),
         "theme" => theme::call(shared, name, &arguments),
+        "bytes" => bytes::call(shared, name, &arguments),
+        "url" => url::call(name, &arguments),
         "timer" => timer(shared, name, &arguments),
         "source" if name == "use" => json(json!(function_use(text(&arguments, "text")?))),
         _ => unknown(part, name),

@@ -11,11 +11,12 @@ use offshoot_agent::tools::ToolBox;
 use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
 
+use super::fetch;
 use crate::engine::Shared;
 use crate::host::Question;
 use crate::process::{Job, milliseconds, outcome};
 
-type Work = Pin<Box<dyn Future<Output = Result<String, String>>>>;
+pub(super) type Work = Pin<Box<dyn Future<Output = Result<String, String>>>>;
 
 /// How often a watched file is looked at.
 const WATCH: Duration = Duration::from_millis(100);
@@ -31,13 +32,16 @@ pub(super) fn start(
     stop: Cancel,
 ) -> Work {
     match name {
-        "exec" | "watch" | "tool" if !shared.setting.trusted => {
-            refused("this extension may not use files or processes")
+        "exec" | "watch" | "tool" | "fetch" if !shared.setting.trusted => {
+            refused("this extension may not use files, processes or the network")
         }
         "exec" => exec(shared, &arguments, stop),
         "watch" => watch(shared, &arguments, stop),
         "tool" => tool(shared, arguments, stop),
         "ask" => ask(shared, &arguments, stop),
+        "fetch" => fetch::start(shared, arguments, stop),
+        "fetchRead" => fetch::read(shared, &arguments, stop),
+        "fetchClose" => fetch::close(shared, &arguments),
         // The agent waits for this handler and can do nothing else.
         name if is_in_event && NEEDS_IDLE_AGENT.contains(&name) => {
             refused("an event handler cannot change the session that the event is about; use a command")
@@ -53,12 +57,12 @@ pub(super) fn start(
 const NEEDS_IDLE_AGENT: [&str; 6] =
     ["navigateTree", "fork", "newSession", "switchSession", "waitForIdle", "reload"];
 
-fn refused(reason: &'static str) -> Work {
+pub(super) fn refused(reason: &'static str) -> Work {
     Box::pin(std::future::ready(Err(reason.to_owned())))
 }
 
 /// Asks the user.
-fn ask(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
+pub(super) fn ask(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work {
     let setting = &shared.setting;
     let (Ok(question), Some(extension)) = (Question::deserialize(arguments), setting.extension()) else {
         return refused("no such question");

@@ -24,6 +24,7 @@ use offshoot_agent::permission::{self, Permissions};
 use offshoot_agent::tool::{ToolCall, ToolOutput, ToolPlace};
 use offshoot_extensions::discover::{self, FoundExtension};
 use offshoot_extensions::host::{ExtensionFailure, Host, Mode};
+use offshoot_extensions::network::Network;
 use offshoot_extensions::{Extension, Extensions, Limits, LoadError, LoadOptions};
 use serde_json::{Value as Json, json};
 use session_tree::{Message, Options, Position, Session, Timestamp};
@@ -103,6 +104,7 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) flags: Json,
     pub(crate) session: Option<Session>,
+    pub(crate) network: Option<Arc<dyn Network>>,
 }
 
 impl Default for Setup {
@@ -116,6 +118,7 @@ impl Default for Setup {
             limits: Limits { stuck: Duration::from_millis(200), ..Limits::default() },
             flags: json!({}),
             session: None,
+            network: None,
         }
     }
 }
@@ -161,6 +164,7 @@ impl Setup {
         host.models = vec![shared.clone()];
         host.options = Arc::new(options);
         host.front_end = theatre.front_end();
+        host.network = self.network;
         host.state().system = "You are a test.".into();
         host.state().model = Some(shared.spec().clone());
         let host = Arc::new(host);

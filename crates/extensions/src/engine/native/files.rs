@@ -3,11 +3,13 @@
 //! Files that hold credentials of the program are refused, whatever path leads to them. This keeps an extension from
 //! reading keys by accident; a program that it starts has the rights of the user.
 
+mod descriptors;
+
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,8 +18,13 @@ use serde_json::{Value as Json, json};
 use super::{Answer, json as spelled, text, trusted, unknown};
 use crate::engine::Shared;
 
+pub(crate) use descriptors::Descriptors;
+
 pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
     trusted(shared, "files")?;
+    if let Some(name) = name.strip_prefix("fd.") {
+        return descriptors::call(shared, name, arguments).map_err(|Failure(text)| text);
+    }
     let path = shared.setting.host.cwd.join(text(arguments, "path")?);
     let answer = refuse_credentials(name, &path, arguments, shared)
         .and_then(|()| of_path(name, &path, arguments, shared));
@@ -26,11 +33,11 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
 
 /// Refuses to read, write, move or remove what holds credentials.
 fn refuse_credentials(name: &str, path: &Path, arguments: &Json, shared: &Shared) -> Result<(), Failure> {
-    if matches!(name, "stat" | "lstat" | "list" | "real" | "mkdir" | "mkdtemp") {
+    if matches!(name, "stat" | "lstat" | "list" | "real" | "mkdir" | "mkdtemp" | "symlink" | "readlink") {
         return Ok(());
     }
     refuse_secret(shared, path)?;
-    if matches!(name, "rename" | "copy") {
+    if matches!(name, "rename" | "copy" | "link") {
         refuse_secret(shared, &other(arguments, shared)?)?;
     }
     // Moving a directory moves the credentials to a path that is not protected.
@@ -63,7 +70,10 @@ pub(in crate::engine) struct Failure(String);
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Failure(json!({"code": code(&error), "message": error.to_string()}).to_string())
+        Failure(
+            json!({"code": code(&error), "errno": error.raw_os_error(), "message": error.to_string()})
+                .to_string(),
+        )
     }
 }
 
@@ -87,6 +97,14 @@ fn of_path(name: &str, path: &Path, arguments: &Json, shared: &Shared) -> Result
         "rm" => remove(path, is_recursive)?,
         "rename" => fs::rename(path, other(arguments, shared)?)?,
         "copy" => drop(fs::copy(path, other(arguments, shared)?)?),
+        "open" => return descriptors::open(path, arguments, mode, shared),
+        "link" => fs::hard_link(path, other(arguments, shared)?)?,
+        "symlink" => std::os::unix::fs::symlink(text(arguments, "to")?, path)?,
+        "readlink" => return Ok(spelled(fs::read_link(path)?.to_string_lossy().into_owned())?),
+        "chmod" => fs::set_permissions(path, fs::Permissions::from_mode(mode.unwrap_or(0o666)))?,
+        "utimes" => fs::File::open(path)?.set_times(times(arguments))?,
+        "truncate" => fs::OpenOptions::new().write(true).open(path)?.set_len(number(arguments, "length"))?,
+        "access" => access(path, number(arguments, "mode"))?,
         "real" => return Ok(spelled(fs::canonicalize(path)?.to_string_lossy().into_owned())?),
         _ => return Ok(unknown("fs", name)?),
     }
@@ -134,11 +152,49 @@ fn write(path: &Path, arguments: &Json, mode: Option<u32>) -> Result<(), Failure
     Ok(())
 }
 
+fn number(arguments: &Json, key: &str) -> u64 {
+    arguments[key].as_u64().unwrap_or_default()
+}
+
+/// Checks whether a file may be read, written or run, by its permissions.
+fn access(path: &Path, mode: u64) -> std::io::Result<()> {
+    let metadata = fs::metadata(path)?;
+    let is_denied =
+        |bit: u64, shift: u32| mode & bit != 0 && metadata.permissions().mode() & (0o111 << shift) == 0;
+    if is_denied(4, 2) || is_denied(2, 1) || is_denied(1, 0) {
+        return Err(std::io::ErrorKind::PermissionDenied.into());
+    }
+    Ok(())
+}
+
+/// Reads times in milliseconds.
+fn times(arguments: &Json) -> fs::FileTimes {
+    let time = |key: &str| {
+        let ms = arguments[key].as_f64().unwrap_or_default().max(0.0);
+        SystemTime::UNIX_EPOCH + Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or_default()
+    };
+    fs::FileTimes::new().set_accessed(time("atimeMs")).set_modified(time("mtimeMs"))
+}
+
 fn stat(metadata: &fs::Metadata) -> String {
-    let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let ms = |time: std::io::Result<SystemTime>| {
+        let since = time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        since.map_or(0.0, |since| since.as_secs_f64() * 1_000.0)
+    };
     json!({
         "size": metadata.len(),
-        "mtimeMs": modified.map_or(0.0, |since| since.as_secs_f64() * 1_000.0),
+        "mode": metadata.mode(),
+        "uid": metadata.uid(),
+        "gid": metadata.gid(),
+        "ino": metadata.ino(),
+        "dev": metadata.dev(),
+        "nlink": metadata.nlink(),
+        "blksize": metadata.blksize(),
+        "blocks": metadata.blocks(),
+        "atimeMs": ms(metadata.accessed()),
+        "mtimeMs": ms(metadata.modified()),
+        "ctimeMs": metadata.ctime() as f64 * 1_000.0 + metadata.ctime_nsec() as f64 / 1e6,
+        "birthtimeMs": ms(metadata.created()),
         "kind": kind(metadata.file_type()),
     })
     .to_string()
@@ -187,6 +243,12 @@ fn code(error: &std::io::Error) -> &'static str {
         std::io::ErrorKind::NotADirectory => "ENOTDIR",
         std::io::ErrorKind::IsADirectory => "EISDIR",
         std::io::ErrorKind::DirectoryNotEmpty => "ENOTEMPTY",
+        std::io::ErrorKind::InvalidInput => "EINVAL",
+        std::io::ErrorKind::CrossesDevices => "EXDEV",
+        std::io::ErrorKind::StorageFull => "ENOSPC",
+        std::io::ErrorKind::ReadOnlyFilesystem => "EROFS",
+        _ if error.raw_os_error() == Some(40) => "ELOOP",
+        _ if error.raw_os_error() == Some(9) => "EBADF",
         _ => "EIO",
     }
 }

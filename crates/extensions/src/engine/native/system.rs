@@ -3,8 +3,6 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value as Json, json};
 
 use super::{Answer, json as spelled, text, trusted, unknown};
@@ -27,7 +25,6 @@ pub(super) fn call(shared: &Shared, name: &str, arguments: &Json) -> Answer {
             trusted(shared, "processes")?;
             run(shared, arguments)
         }
-        "sha256" => sha256(text(arguments, "base64")?),
         _ => unknown("system", name),
     }
 }
@@ -39,12 +36,6 @@ fn random(bytes: u64) -> Vec<u8> {
         .flat_map(|id| id.into_iter().take(6))
         .take(bytes)
         .collect()
-}
-
-fn sha256(encoded: &str) -> Answer {
-    use sha2::{Digest, Sha256};
-    let bytes = STANDARD.decode(encoded).map_err(|error| error.to_string())?;
-    spelled(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
 /// The values behind `process` and `os`. Credentials are left out of the environment, and extensions that are not trusted get
@@ -61,6 +52,8 @@ fn facts(shared: &Shared) -> Answer {
         "platform": platform(),
         "arch": if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" },
         "pid": std::process::id(),
+        "cpus": std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        "memory": memory(),
         "version": env!("CARGO_PKG_VERSION"),
     }))
 }
@@ -70,6 +63,15 @@ fn environment(variables: impl Iterator<Item = (OsString, OsString)>) -> serde_j
     let texts = variables
         .filter_map(|(key, value)| Some((key.into_string().ok()?, Json::String(value.into_string().ok()?))));
     texts.collect()
+}
+
+/// Returns the memory of the machine in bytes, or 0 if the system does not say.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
+    total.map_or(0, |total: u64| total * 1_024)
 }
 
 fn platform() -> &'static str {

@@ -1,0 +1,6 @@
+// Streams, with promises.
+
+import { promises } from "offshoot:node/stream";
+
+export const { pipeline, finished } = promises;
+export default promises;
