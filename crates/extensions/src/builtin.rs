@@ -21,12 +21,14 @@ macro_rules! modules {
 modules! {
     internal "main", "native", "globals", "abort", "session", "context", "ui", "theme", "api", "events",
         "dispatch", "models", "calls", "processes", "components", "keys", "text", "widgets", "markdown",
-        "tools", "modules", "fetch", "bytes";
+        "tools", "modules", "fetch", "intl", "bytes";
     "pi-coding-agent" as "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent", "offshoot";
     "pi-ai" as "@earendil-works/pi-ai", "@earendil-works/pi-ai/compat", "@mariozechner/pi-ai";
     "pi-tui" as "@earendil-works/pi-tui", "@mariozechner/pi-tui";
     "pi-agent-core" as "@earendil-works/pi-agent-core", "@mariozechner/pi-agent-core";
-    "typebox" as "typebox", "@sinclair/typebox";
+    "typebox" as "typebox", "@sinclair/typebox", "typebox/type";
+    "typebox-value" as "typebox/value", "@sinclair/typebox/value", "typebox/schema", "@sinclair/typebox/errors";
+    "typebox-compiler" as "typebox/compile", "typebox/compiler", "@sinclair/typebox/compiler";
     "node/assert" as "assert", "assert/strict";
     "node/async_hooks" as "async_hooks";
     "node/buffer" as "buffer";
