@@ -180,17 +180,34 @@ const crypto = {
   },
 };
 
-// Numbers and dates: the engine knows only one language; extensions expect separators.
+// Numbers and dates as text: the engine has no language of its own.
 
-const plainNumber = Number.prototype.toLocaleString;
-Number.prototype.toLocaleString = function toLocaleString(locale, options) {
-  if (!Number.isFinite(Number(this))) return plainNumber.call(this);
-  const digits = options?.maximumFractionDigits ?? 3;
-  const [whole, rest] = String(Number(Math.abs(Number(this)).toFixed(digits))).split(".");
-  const sign = Number(this) < 0 ? "-" : "";
-  const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-  return sign + (rest ? `${grouped}.${rest}` : grouped);
-};
+const intl = () => required("intl").Intl;
+const DATE = { year: "numeric", month: "numeric", day: "numeric" };
+const TIME = { hour: "numeric", minute: "2-digit", second: "2-digit" };
+const asksFor = (options, names) => names.some((name) => options?.[name] !== undefined);
+const PARTS = ["weekday", "year", "month", "day", "hour", "minute", "second", "dateStyle", "timeStyle", "fractionalSecondDigits"];
+
+function toText(usual) {
+  return function toLocaleString(locale, options) {
+    if (Number.isNaN(this.getTime())) return "Invalid Date";
+    return new (intl().DateTimeFormat)(locale, asksFor(options, PARTS) ? options : { ...usual, ...options }).format(this);
+  };
+}
+const method = (target, name, value) => Object.defineProperty(target, name, { value, writable: true, configurable: true });
+
+method(Number.prototype, "toLocaleString", function toLocaleString(locale, options) {
+  return new (intl().NumberFormat)(locale, options).format(Number(this));
+});
+method(BigInt.prototype, "toLocaleString", function toLocaleString(locale, options) {
+  return new (intl().NumberFormat)(locale, options).format(BigInt(this));
+});
+method(Date.prototype, "toLocaleString", toText({ ...DATE, ...TIME }));
+method(Date.prototype, "toLocaleDateString", toText(DATE));
+method(Date.prototype, "toLocaleTimeString", toText(TIME));
+method(String.prototype, "localeCompare", function localeCompare(other, locale, options) {
+  return new (intl().Collator)(locale, options).compare(String(this), String(other));
+});
 
 Object.assign(globalThis, {
   setTimeout: (callback, ms, ...args) => setTimer(callback, ms, args, false),
@@ -226,6 +243,7 @@ const SELDOM = {
   "node/process": ["process"],
   fetch: ["fetch", "Headers", "FormData", "Request", "Response"],
   bytes: ["Blob", "File"],
+  intl: ["Intl"],
   "node/stream-web": ["ReadableStream", "WritableStream", "TransformStream", "TextDecoderStream", "TextEncoderStream"],
 };
 

@@ -21,7 +21,7 @@ macro_rules! modules {
 modules! {
     internal "main", "native", "globals", "abort", "session", "context", "ui", "theme", "api", "events",
         "dispatch", "models", "calls", "processes", "components", "keys", "text", "widgets", "markdown",
-        "tools", "modules", "fetch", "bytes", "refused", "fuzzy", "autocomplete", "images", "layout", "colors",
+        "tools", "modules", "fetch", "intl", "bytes", "refused", "fuzzy", "autocomplete", "images", "layout", "colors",
         "transcript", "schema", "streams", "providers", "sdk", "compaction", "skills", "sessions", "messages",
         "highlight", "agent-loop";
     "pi-coding-agent" as "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent", "offshoot";
@@ -31,7 +31,9 @@ modules! {
     "pi-ai-providers" as "@earendil-works/pi-ai/providers/all", "@mariozechner/pi-ai/providers/all";
     "pi-tui" as "@earendil-works/pi-tui", "@mariozechner/pi-tui";
     "pi-agent-core" as "@earendil-works/pi-agent-core", "@mariozechner/pi-agent-core";
-    "typebox" as "typebox", "@sinclair/typebox";
+    "typebox" as "typebox", "@sinclair/typebox", "typebox/type";
+    "typebox-value" as "typebox/value", "@sinclair/typebox/value", "typebox/schema", "@sinclair/typebox/errors";
+    "typebox-compiler" as "typebox/compile", "typebox/compiler", "@sinclair/typebox/compiler";
     "node/assert" as "assert", "assert/strict";
     "node/async_hooks" as "async_hooks";
     "node/buffer" as "buffer";

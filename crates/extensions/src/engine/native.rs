@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use offshoot_agent::tools::diff_details;
 use serde_json::{Value as Json, json};
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::{Request, Shared, parsed};
 use crate::source::function_use;
@@ -71,8 +72,25 @@ fn on_screen(name: &str, arguments: &Json) -> Answer {
         }
         "diff" => json(diff_details(text(arguments, "path")?, words, text(arguments, "after")?)),
         "wrap" => json(width::wrap(words, columns())),
+        "segments" => segments(words, arguments["kind"].as_str().unwrap_or_default()),
         _ => unknown("text", name),
     }
+}
+
+/// Divides text into characters, words or sentences, each with its place in units of UTF-16.
+fn segments(words: &str, kind: &str) -> Answer {
+    let parts: Vec<&str> = match kind {
+        "word" => words.split_word_bounds().collect(),
+        "sentence" => words.split_sentence_bounds().collect(),
+        _ => words.graphemes(true).collect(),
+    };
+    let mut at = 0;
+    let placed = parts.into_iter().map(|part| {
+        let start = at;
+        at += part.encode_utf16().count();
+        json!([part, start, part.chars().any(char::is_alphanumeric)])
+    });
+    json(placed.collect::<Vec<_>>())
 }
 
 fn timer(shared: &Shared, name: &str, arguments: &Json) -> Answer {

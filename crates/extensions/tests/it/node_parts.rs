@@ -139,3 +139,53 @@ async fn values_are_spelled_and_arguments_read() {
     });
     assert_eq!(answer, expected);
 }
+
+#[tokio::test]
+async fn numbers_dates_and_texts_are_written_in_english() {
+    let answer = evaluated(
+        "",
+        "const date = new Date(Date.UTC(2025, 0, 5, 15, 4, 9)); const utc = { timeZone: 'UTC' }; const number = (value, options) => new Intl.NumberFormat('en-US', options).format(value);
+         const day = (options) => new Intl.DateTimeFormat('en-US', { ...utc, ...options }).format(date); const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+         return {
+             numbers: [number(1234567.891), number(0.256, { style: 'percent' }), number(1234.5, { style: 'currency', currency: 'USD' }), number(-5.005, { minimumFractionDigits: 2, maximumFractionDigits: 2 }), number(1234, { notation: 'compact' }), number(15300, { notation: 'compact', maximumFractionDigits: 1 }), (1234.5).toLocaleString(), 12345678901n.toLocaleString()],
+             dates: [day(), day({ dateStyle: 'medium', timeStyle: 'short' }), day({ weekday: 'short', month: 'long', day: 'numeric', year: 'numeric' }), day({ hour: '2-digit', minute: '2-digit', hour12: false }), date.toLocaleDateString('en-US', utc), date.toLocaleTimeString('en-US', utc), date.toLocaleString('en-US', utc)],
+             zone: typeof Intl.DateTimeFormat().resolvedOptions().timeZone, sorted: ['b10', 'a', 'B2', 'á'].sort(new Intl.Collator('en', { numeric: true }).compare), compared: ['a'.localeCompare('B'), 'a'.localeCompare('A', 'en', { sensitivity: 'base' })],
+             list: [new Intl.ListFormat('en').format(['a', 'b', 'c']), new Intl.ListFormat('en', { type: 'disjunction' }).format(['a', 'b'])], ago: [ago.format(-1, 'day'), ago.format(3, 'hours'), ago.format(-2, 'weeks')],
+             plural: [new Intl.PluralRules('en').select(1), new Intl.PluralRules('en', { type: 'ordinal' }).select(22)],
+             graphemes: [...new Intl.Segmenter('en').segment('a👩‍👧e\\u0301')].map((one) => [one.segment.length, one.index]), words: [...new Intl.Segmenter('en', { granularity: 'word' }).segment('Hi, you')].filter((one) => one.isWordLike).map((one) => one.segment),
+         };",
+    )
+    .await;
+    let expected = json!({
+        "numbers": ["1,234,567.891", "26%", "$1,234.50", "-5.01", "1.2K", "15.3K", "1,234.5", "12,345,678,901"],
+        "dates": ["1/5/2025", "Jan 5, 2025, 3:04 PM", "Sun, January 5, 2025", "15:04", "1/5/2025", "3:04:09 PM", "1/5/2025, 3:04:09 PM"],
+        "zone": "string", "sorted": ["a", "á", "B2", "b10"], "compared": [-1, 0], "list": ["a, b, and c", "a or b"],
+        "ago": ["yesterday", "in 3 hours", "2 weeks ago"], "plural": ["one", "two"], "graphemes": [[1, 0], [5, 1], [2, 6]], "words": ["Hi", "you"],
+    });
+    assert_eq!(answer, expected);
+}
+
+#[tokio::test]
+async fn values_are_checked_against_schemas() {
+    let answer = evaluated(
+        "import { Type, Kind } from 'typebox'; import { Value } from 'typebox/value'; import { TypeCompiler } from '@sinclair/typebox/compiler'; import { Value as Older } from '@sinclair/typebox/value';",
+        "const schema = Type.Object({ name: Type.String({ minLength: 2 }), age: Type.Optional(Type.Integer({ minimum: 0 })), tags: Type.Array(Type.Union([Type.Literal('a'), Type.Literal('b')]), { default: [] }), on: Type.Boolean({ default: true }) }, { additionalProperties: false });
+         const compiled = TypeCompiler.Compile(schema); const good = { name: 'xy', tags: ['a'], on: false };
+         const date = Type.Transform(Type.String()).Decode((text) => new Date(text)).Encode((value) => value.toISOString()); const coded = Type.Object({ at: date });
+         const node = Type.Recursive((self) => Type.Object({ next: Type.Optional(self), id: Type.Number() }), { $id: 'Node' });
+         return { json: JSON.stringify(schema).includes('additionalProperties') && schema.required.join() === 'name,tags,on' && schema[Kind] === 'Object', good: [Value.Check(schema, good), compiled.Check(good), Older.Check(schema, { ...good, age: -1 })],
+             errors: [...Value.Errors(schema, { name: 'x', age: 1.5, tags: ['c'], more: 1 })].map((error) => error.path + ': ' + error.message), first: compiled.Errors({}).First().path,
+             filled: Value.Default(schema, { name: 'xy' }), cleaned: Value.Clean(schema, { name: 'xy', more: 1 }), converted: Value.Convert(schema, { name: 5, age: '7', on: 'false' }), created: Value.Create(schema),
+             decoded: Value.Decode(coded, { at: '2025-01-01T00:00:00.000Z' }).at instanceof Date, encoded: Value.Encode(coded, { at: new Date(0) }).at, parsed: Value.Parse(schema, { name: 'xy', age: '3', other: 1 }), thrown: (() => { try { Value.Parse(schema, {}) } catch (error) { return error.constructor.name } })(),
+             recursive: [Value.Check(node, { id: 1, next: { id: 2 } }), Value.Check(node, { id: 1, next: { id: 'x' } })], picked: Object.keys(Type.Pick(schema, ['age']).properties), required: Type.Required(Type.Partial(schema)).required.length, keys: Type.KeyOf(schema).anyOf.length, record: Value.Check(Type.Record(Type.String(), Type.Number()), { a: 1, b: 'x' }), tuple: Value.Check(Type.Tuple([Type.Number(), Type.String()]), [1, 'a']), format: Value.Check(Type.String({ format: 'email' }), 'no') };",
+    )
+    .await;
+    let expected = json!({
+        "json": true, "good": [true, true, false],
+        "errors": ["/on: Expected required property", "/name: Expected string length greater or equal to 2", "/age: Expected an integer", "/tags/0: Expected union value", "/more: Unexpected property"],
+        "first": "/name", "filled": {"name": "xy", "tags": [], "on": true}, "cleaned": {"name": "xy"}, "converted": {"name": "5", "age": 7, "on": false},
+        "created": {"name": "", "tags": [], "on": true}, "decoded": true, "encoded": "1970-01-01T00:00:00.000Z", "parsed": {"name": "xy", "age": 3, "tags": [], "on": true},
+        "thrown": "AssertError", "recursive": [true, false], "picked": ["age"], "required": 4, "keys": 4, "record": false, "tuple": true, "format": false,
+    });
+    assert_eq!(answer, expected);
+}
