@@ -157,7 +157,9 @@ impl Extended {
     /// Returns a function that makes the system prompt, with the texts of the tools of extensions.
     pub(crate) fn system_prompt(&self, instructions: Instructions) -> SystemPrompt {
         let host = self.host.clone();
-        Box::new(move || {
+        SystemPrompt::new(move |resources| {
+            let mut instructions = instructions.clone();
+            instructions.skills = resources.skills().to_vec();
             let prompt = host.tools.system_prompt(&host.cwd, instructions);
             host.state().system.clone_from(&prompt);
             prompt

@@ -19,6 +19,7 @@ mod log;
 mod mcp;
 mod project_file;
 mod reading;
+mod resources;
 #[cfg(feature = "server")]
 mod server;
 mod settings;

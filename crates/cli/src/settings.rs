@@ -46,6 +46,17 @@ pub(crate) struct Listed {
     pub(crate) files: Vec<String>,
 }
 
+/// An entry of a list of paths and patterns.
+#[derive(Debug, Clone)]
+pub(crate) struct ListedPath {
+    /// The entry as it was written.
+    pub(crate) text: String,
+    /// The path that it names.
+    pub(crate) path: PathBuf,
+    /// The directory of the settings file.
+    pub(crate) directory: PathBuf,
+}
+
 /// How to treat projects without a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DefaultTrust {
@@ -165,13 +176,16 @@ impl Settings {
         }
     }
 
-    /// Returns the extensions to load.
-    pub(crate) fn extensions(&self, home: Option<&str>) -> Vec<PathBuf> {
-        let path = |(directory, path): (&Path, String)| match (path.strip_prefix("~/"), home) {
-            (Some(path), Some(home)) => Path::new(home).join(path),
-            _ => directory.join(path),
+    /// Returns the entries of the list of a kind of resource.
+    pub(crate) fn resources(&self, key: &'static str, home: Option<&Path>) -> Vec<ListedPath> {
+        let listed = |(directory, text): (&Path, String)| {
+            let path = match (text.strip_prefix("~/"), home) {
+                (Some(path), Some(home)) => home.join(path),
+                _ => directory.join(&text),
+            };
+            ListedPath { directory: directory.to_owned(), path, text }
         };
-        self.texts("extensions").map(path).collect()
+        self.texts(key).map(listed).collect()
     }
 
     /// Returns the environment variables that commands inherit although they look like credentials.

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use offshoot_extensions::discover::{self, FoundExtension};
 
@@ -49,7 +49,8 @@ impl Sources {
         if setup.settings.uses_pi_extensions() {
             sources.own.extend(app.env.pi_dir().ok());
         }
-        sources.listed = setup.settings.extensions(app.env.home().as_deref());
+        let listed = setup.settings.resources("extensions", app.env.home().as_deref().map(Path::new));
+        sources.listed = listed.into_iter().map(|listed| listed.path).collect();
         let project = setup.project.as_ref().filter(|_| with_project);
         sources.project = project.map(|project| (project.dir.clone(), project.digest.clone()));
         Ok(sources)

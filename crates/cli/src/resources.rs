@@ -1,0 +1,177 @@
+//! The places of skills, prompt templates and themes, and the options that choose among them.
+//!
+//! command line, project, user, packages -> **files** -> resources of the agent
+//!
+//! The first resource of a name counts. Nothing of a project is read that is not currently trusted.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_agent::resources::{LooseFiles, Resources, skill_files, template_files};
+use offshoot_extensions::package::{Patterns, ResourceKind, is_override};
+
+use crate::app::App;
+use crate::setup::Setup;
+use crate::slash;
+use crate::trust;
+
+// The options about skills and prompt templates. (A documentation comment would replace the help of a command.)
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Args {
+    /// Load this skill, a file or a directory; can be repeated.
+    #[arg(long = "skill", value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    skills: Vec<PathBuf>,
+    /// Load no skills but those of `--skill`.
+    #[arg(long)]
+    no_skills: bool,
+    /// Load this prompt template, a file or a directory; can be repeated.
+    #[arg(long = "prompt-template", value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    templates: Vec<PathBuf>,
+    /// Load no prompt templates but those of `--prompt-template`.
+    #[arg(long)]
+    no_prompt_templates: bool,
+}
+
+impl Args {
+    /// Loads all resources. Problems are warnings of the result.
+    pub(crate) fn load(&self, setup: &Setup, app: &App) -> Resources {
+        let mut resources = Resources::default();
+        let cwd = &setup.cwd;
+        self.skills.iter().for_each(|path| resources.add_skills_at(&cwd.join(path)));
+        self.templates.iter().for_each(|path| resources.add_templates_at(&cwd.join(path)));
+        let mut places = Places::new(setup, app);
+        if !self.no_skills {
+            places.find(ResourceKind::Skills).iter().for_each(|path| resources.add_skill(path));
+        }
+        if !self.no_prompt_templates {
+            places.find(ResourceKind::Prompts).iter().for_each(|path| resources.add_template(path));
+        }
+        resources.themes = places.find(ResourceKind::Themes);
+        places.warnings.into_iter().for_each(|text| resources.warn(text));
+        warn_of_commands(&mut resources);
+        resources
+    }
+}
+
+/// Warns about templates that the chat cannot reach.
+fn warn_of_commands(resources: &mut Resources) {
+    let templates: Vec<(String, PathBuf)> = resources
+        .commands()
+        .filter(|command| command.source == "prompt")
+        .map(|command| (command.name, command.path.to_owned()))
+        .collect();
+    if templates.is_empty() {
+        return;
+    }
+    let own: Vec<String> = slash::specs().into_iter().map(|command| command.name).collect();
+    for (name, path) in templates.iter().filter(|(name, _)| own.contains(name)) {
+        resources.warn(format!("prompt template {}: /{name} is a command of offshoot", path.display()));
+    }
+}
+
+/// The places of resources besides the command line.
+struct Places<'a> {
+    setup: &'a Setup,
+    home: Option<PathBuf>,
+    pi: Option<PathBuf>,
+    warnings: Vec<String>,
+}
+
+impl<'a> Places<'a> {
+    fn new(setup: &'a Setup, app: &App) -> Self {
+        let pi = app.env.pi_dir().ok().filter(|_| setup.settings.uses_pi_extensions());
+        Places { setup, home: app.env.home().map(PathBuf::from), pi, warnings: Vec::new() }
+    }
+
+    /// Finds all files of a kind: those of the project, then those of the user.
+    fn find(&mut self, kind: ResourceKind) -> Vec<PathBuf> {
+        let mut found = self.in_project(kind);
+        found.extend(self.of_user(kind));
+        found
+    }
+
+    fn in_project(&mut self, kind: ResourceKind) -> Vec<PathBuf> {
+        let Some(project) = &self.setup.project else { return Vec::new() };
+        let dir = project.dir.clone();
+        let mut found = self.in_directory(&dir.join(".offshoot"), kind);
+        found.extend(self.in_directory(&dir.join(".pi"), kind));
+        if kind == ResourceKind::Skills {
+            let root = trust::root(&dir);
+            let up: Vec<&Path> =
+                dir.ancestors().take_while(|directory| directory.starts_with(root)).collect();
+            found.extend(up.into_iter().flat_map(|directory| self.agents_skills(directory)));
+            found.extend(self.in_directory(&dir.join(".claude"), kind));
+        }
+        found
+    }
+
+    fn of_user(&mut self, kind: ResourceKind) -> Vec<PathBuf> {
+        let listed = self.setup.settings.resources(kind.key(), self.home.as_deref());
+        let (overrides, paths): (Vec<_>, Vec<_>) =
+            listed.into_iter().partition(|listed| is_override(&listed.text));
+        let overrides = Patterns::new(overrides.iter().map(|listed| listed.text.as_str()));
+        let mut found = Vec::new();
+        for listed in paths {
+            let files = self.at(&listed.path, kind);
+            found.extend(files.into_iter().filter(|file| overrides.allows(file, &listed.directory)));
+        }
+        let home = self.home.clone().unwrap_or_default();
+        let own = self.setup.config_dir().to_owned();
+        for base in [Some(own), self.pi.clone()].into_iter().flatten() {
+            let files = self.in_directory(&base, kind);
+            found.extend(files.into_iter().filter(|file| overrides.allows(file, &base)));
+        }
+        if kind == ResourceKind::Skills && self.home.is_some() {
+            let files = self.agents_skills(&home);
+            found.extend(files.into_iter().filter(|file| overrides.allows(file, &home.join(".agents"))));
+            let files = self.in_directory(&home.join(".claude"), kind);
+            found.extend(files.into_iter().filter(|file| overrides.allows(file, &home.join(".claude"))));
+        }
+        found
+    }
+
+    /// Finds the files in the directory of a kind.
+    fn in_directory(&mut self, base: &Path, kind: ResourceKind) -> Vec<PathBuf> {
+        let directory = base.join(kind.key());
+        match kind {
+            ResourceKind::Skills => skill_files(&directory, LooseFiles::Direct, &mut self.warnings),
+            ResourceKind::Prompts => template_files(&directory),
+            ResourceKind::Themes => files_with_ending(&directory, "json"),
+            // The loader of extensions finds those itself.
+            ResourceKind::Extensions => Vec::new(),
+        }
+    }
+
+    fn agents_skills(&mut self, directory: &Path) -> Vec<PathBuf> {
+        skill_files(&directory.join(".agents/skills"), LooseFiles::Nested, &mut self.warnings)
+    }
+
+    /// Returns the files of a path that a setting lists.
+    fn at(&mut self, path: &Path, kind: ResourceKind) -> Vec<PathBuf> {
+        if path.is_file() {
+            return vec![path.to_owned()];
+        }
+        if !path.is_dir() {
+            self.warnings.push(format!("the setting `{}`: {} does not exist", kind.key(), path.display()));
+            return Vec::new();
+        }
+        match kind {
+            ResourceKind::Skills => skill_files(path, LooseFiles::Direct, &mut self.warnings),
+            ResourceKind::Prompts => template_files(path),
+            ResourceKind::Themes => files_with_ending(path, "json"),
+            ResourceKind::Extensions => Vec::new(),
+        }
+    }
+}
+
+/// Returns the visible files in a directory with an ending, sorted.
+fn files_with_ending(directory: &Path, ending: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_wanted = |path: &PathBuf| {
+        let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        !is_hidden && path.extension().is_some_and(|own| own == ending) && path.is_file()
+    };
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_wanted).collect();
+    found.sort();
+    found
+}
