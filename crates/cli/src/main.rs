@@ -17,6 +17,8 @@ mod interactive;
 mod leftovers;
 mod log;
 mod mcp;
+mod packages;
+mod pi;
 mod project_file;
 mod reading;
 mod resources;

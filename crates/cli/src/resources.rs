@@ -10,6 +10,8 @@ use offshoot_agent::resources::{LooseFiles, Resources, skill_files, template_fil
 use offshoot_extensions::package::{Patterns, ResourceKind, is_override};
 
 use crate::app::App;
+use crate::packages::{self, Declared};
+use crate::settings::ListedPath;
 use crate::setup::Setup;
 use crate::slash;
 use crate::trust;
@@ -73,20 +75,24 @@ fn warn_of_commands(resources: &mut Resources) {
 struct Places<'a> {
     setup: &'a Setup,
     home: Option<PathBuf>,
-    pi: Option<PathBuf>,
+    packages: Vec<Declared>,
     warnings: Vec<String>,
 }
 
 impl<'a> Places<'a> {
     fn new(setup: &'a Setup, app: &App) -> Self {
-        let pi = app.env.pi_dir().ok().filter(|_| setup.settings.uses_pi_extensions());
-        Places { setup, home: app.env.home().map(PathBuf::from), pi, warnings: Vec::new() }
+        // Problems with declarations are reported when extensions are loaded.
+        let packages = packages::declared(setup, app, &mut Vec::new());
+        Places { setup, home: app.env.home().map(PathBuf::from), packages, warnings: Vec::new() }
     }
 
     /// Finds all files of a kind: those of the project, then those of the user.
     fn find(&mut self, kind: ResourceKind) -> Vec<PathBuf> {
         let mut found = self.in_project(kind);
         found.extend(self.of_user(kind));
+        for package in &self.packages {
+            found.extend(package.enabled(kind, &mut self.warnings));
+        }
         found
     }
 
@@ -107,27 +113,33 @@ impl<'a> Places<'a> {
 
     fn of_user(&mut self, kind: ResourceKind) -> Vec<PathBuf> {
         let listed = self.setup.settings.resources(kind.key(), self.home.as_deref());
-        let (overrides, paths): (Vec<_>, Vec<_>) =
-            listed.into_iter().partition(|listed| is_override(&listed.text));
-        let overrides = Patterns::new(overrides.iter().map(|listed| listed.text.as_str()));
-        let mut found = Vec::new();
-        for listed in paths {
-            let files = self.at(&listed.path, kind);
-            found.extend(files.into_iter().filter(|file| overrides.allows(file, &listed.directory)));
-        }
-        let home = self.home.clone().unwrap_or_default();
         let own = self.setup.config_dir().to_owned();
-        for base in [Some(own), self.pi.clone()].into_iter().flatten() {
-            let files = self.in_directory(&base, kind);
-            found.extend(files.into_iter().filter(|file| overrides.allows(file, &base)));
-        }
-        if kind == ResourceKind::Skills && self.home.is_some() {
-            let files = self.agents_skills(&home);
-            found.extend(files.into_iter().filter(|file| overrides.allows(file, &home.join(".agents"))));
-            let files = self.in_directory(&home.join(".claude"), kind);
-            found.extend(files.into_iter().filter(|file| overrides.allows(file, &home.join(".claude"))));
+        let mut found = self.listed_and_found(kind, listed, &own);
+        if let Some(pi) = self.setup.pi.clone() {
+            let listed = pi.listed(kind.key(), self.home.as_deref());
+            found.extend(self.listed_and_found(kind, listed, &pi.dir));
         }
         found
+    }
+
+    /// Finds the files that a settings file lists and those of its directory, as the patterns in the list allow.
+    fn listed_and_found(&mut self, kind: ResourceKind, listed: Vec<ListedPath>, base: &Path) -> Vec<PathBuf> {
+        let (patterns, paths): (Vec<_>, Vec<_>) =
+            listed.into_iter().partition(|listed| is_override(&listed.text));
+        let patterns = Patterns::new(patterns.iter().map(|listed| listed.text.as_str()));
+        let mut found = Vec::new();
+        for listed in paths {
+            found.extend(self.at(&listed.path, kind).into_iter().map(|file| (file, base.to_owned())));
+        }
+        found.extend(self.in_directory(base, kind).into_iter().map(|file| (file, base.to_owned())));
+        let is_own = base == self.setup.config_dir() && kind == ResourceKind::Skills;
+        if let Some(home) = self.home.clone().filter(|_| is_own) {
+            let (agents, claude) = (home.join(".agents"), home.join(".claude"));
+            found.extend(self.agents_skills(&home).into_iter().map(|file| (file, agents.clone())));
+            found.extend(self.in_directory(&claude, kind).into_iter().map(|file| (file, claude.clone())));
+        }
+        found.retain(|(file, base)| patterns.allows(file, base));
+        found.into_iter().map(|(file, _)| file).collect()
     }
 
     /// Finds the files in the directory of a kind.

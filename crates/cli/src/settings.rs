@@ -53,8 +53,17 @@ pub(crate) struct ListedPath {
     pub(crate) text: String,
     /// The path that it names.
     pub(crate) path: PathBuf,
-    /// The directory of the settings file.
-    pub(crate) directory: PathBuf,
+}
+
+impl ListedPath {
+    /// Reads an entry of a settings file in `directory`.
+    pub(crate) fn new(text: String, directory: &Path, home: Option<&Path>) -> Self {
+        let path = match (text.strip_prefix("~/"), home) {
+            (Some(path), Some(home)) => home.join(path),
+            _ => directory.join(&text),
+        };
+        ListedPath { text, path }
+    }
 }
 
 /// How to treat projects without a decision.
@@ -178,14 +187,7 @@ impl Settings {
 
     /// Returns the entries of the list of a kind of resource.
     pub(crate) fn resources(&self, key: &'static str, home: Option<&Path>) -> Vec<ListedPath> {
-        let listed = |(directory, text): (&Path, String)| {
-            let path = match (text.strip_prefix("~/"), home) {
-                (Some(path), Some(home)) => home.join(path),
-                _ => directory.join(&text),
-            };
-            ListedPath { directory: directory.to_owned(), path, text }
-        };
-        self.texts(key).map(listed).collect()
+        self.texts(key).map(|(directory, text)| ListedPath::new(text, directory, home)).collect()
     }
 
     /// Returns the environment variables that commands inherit although they look like credentials.
@@ -193,9 +195,15 @@ impl Settings {
         self.texts("shell.passVariables").map(|(_, name)| name)
     }
 
-    /// Returns true if the extensions in pi's own directory are loaded.
-    pub(crate) fn uses_pi_extensions(&self) -> bool {
-        self.flag("piExtensions")
+    /// Returns whether pi's set-up is used, if it is set.
+    pub(crate) fn uses_pi(&self) -> Option<bool> {
+        self.get("piExtensions")
+    }
+
+    /// Returns the entries of the list of packages of the user or of the project.
+    pub(crate) fn packages(&self, of_project: bool) -> Vec<Json> {
+        let layers = self.layers.iter().filter(|layer| layer.is_of_project() == of_project);
+        layers.filter_map(|layer| layer.get("packages")?.as_array()).flatten().cloned().collect()
     }
 
     /// Returns the user's own model services.

@@ -273,6 +273,13 @@ impl Args {
             }
             None => setup,
         };
+        let setup = match &setup.undecided_pi {
+            Some(pi) => {
+                pi.ask(app)?;
+                Setup::read(app, self.trust)?.0
+            }
+            None => setup,
+        };
         setup.warnings().iter().try_for_each(|text| app.ui.tell(text))?;
         Ok(setup)
     }

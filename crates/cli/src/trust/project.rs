@@ -37,8 +37,9 @@ pub(crate) struct Item {
 pub(crate) const CODE: &str = "code";
 
 /// The files to look for, in offshoot's directory and in those of others.
-const PLACES: [(&str, &str); 9] = [
+const PLACES: [(&str, &str); 10] = [
     ("settings.json", "settings"),
+    ("packages.lock.json", "packages"),
     ("SYSTEM.md", "system prompt"),
     ("APPEND_SYSTEM.md", "system prompt"),
     ("mcp.json", "tool servers"),

@@ -1,5 +1,7 @@
 //! Skills and prompt templates: where they are found, what the model is told, what is sent.
 
+mod packages;
+
 use serde_json::{Value as Json, json};
 use testkit::model_server::{ModelServer, Reply};
 
@@ -65,7 +67,7 @@ fn skills_of_all_places_are_listed_and_those_of_a_project_only_after_trust() {
         home.file(&format!("{place}/{name}/SKILL.md"), skill(name));
     }
     home.file("offshoot/settings.json", r#"{"skills": ["~/listed"], "piExtensions": true}"#);
-    let users = ["listed", "own", "pis", "agents", "claude"];
+    let users = ["listed", "own", "agents", "claude", "pis"];
     let (system, _, run) = asked(&home, &["-p", "hi"]);
     assert_eq!(names(&system), users);
     assert!(run.err().contains("is not trusted yet"), "{run}");
@@ -84,7 +86,7 @@ fn skills_of_all_places_are_listed_and_those_of_a_project_only_after_trust() {
         r#"{"skills": ["!skills/own", "-skills/claude"], "piExtensions": true}"#,
     );
     let (system, ..) = asked(&home, &["-p", "hi"]);
-    assert_eq!(names(&system), ["pis", "agents"]);
+    assert_eq!(names(&system), ["agents", "pis"]);
 }
 
 #[test]
