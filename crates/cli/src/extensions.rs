@@ -32,7 +32,7 @@ pub(crate) use sources::Sources;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// Load this extension, a file or a directory; may be given several times.
+    /// Load this extension or package, a file or a directory; may be given several times.
     #[arg(long = "extension", short = 'e', value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
     /// Load no extensions but those of `-e`.
@@ -47,6 +47,11 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Returns the paths of the command line.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
     /// Adds an unknown option: `--name`, or `--name=value`.
     pub(crate) fn add_flag(&mut self, option: &str, error: &clap::Error) {
         let named = option.trim_start_matches('-');

@@ -24,13 +24,12 @@ pub(crate) use declared::{change_settings, entry_source};
 pub(crate) use install::{Installed, install, root_in, uninstall};
 pub(crate) use source::Source;
 
-/// The owner of a declaration.
+/// The settings that name a package: those of the user, of the project, or of pi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Owner {
     User,
     Project,
-    /// pi's settings of the user.
     Pi,
 }
 
@@ -99,6 +98,13 @@ pub(crate) struct PackageFile {
 }
 
 impl Declared {
+    /// Returns the package of a path of the command line.
+    pub(crate) fn at(path: &Path) -> Self {
+        let root = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let text = path.display().to_string();
+        Declared { source: Source::Path(root.clone()), text, owner: Owner::User, root, filter: Json::Null }
+    }
+
     /// Returns true if the package is there.
     pub(crate) fn is_installed(&self) -> bool {
         match &self.source {

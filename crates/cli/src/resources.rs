@@ -35,20 +35,26 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Loads all resources. Problems are warnings of the result.
-    pub(crate) fn load(&self, setup: &Setup, app: &App) -> Resources {
+    /// Loads all resources; `packages` are those of the command line. Problems are warnings of the result.
+    pub(crate) fn load(&self, packages: &[PathBuf], setup: &Setup, app: &App) -> Resources {
         let mut resources = Resources::default();
         let cwd = &setup.cwd;
         self.skills.iter().for_each(|path| resources.add_skills_at(&cwd.join(path)));
         self.templates.iter().for_each(|path| resources.add_templates_at(&cwd.join(path)));
         let mut places = Places::new(setup, app);
+        for package in packages.iter().map(|path| Declared::at(&cwd.join(path))) {
+            let mut find = |kind| package.enabled(kind, &mut places.warnings);
+            find(ResourceKind::Skills).iter().for_each(|path| resources.add_skill(path));
+            find(ResourceKind::Prompts).iter().for_each(|path| resources.add_template(path));
+            resources.themes.extend(find(ResourceKind::Themes));
+        }
         if !self.no_skills {
             places.find(ResourceKind::Skills).iter().for_each(|path| resources.add_skill(path));
         }
         if !self.no_prompt_templates {
             places.find(ResourceKind::Prompts).iter().for_each(|path| resources.add_template(path));
         }
-        resources.themes = places.find(ResourceKind::Themes);
+        resources.themes.extend(places.find(ResourceKind::Themes));
         places.warnings.into_iter().for_each(|text| resources.warn(text));
         warn_of_commands(&mut resources);
         resources

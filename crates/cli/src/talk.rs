@@ -345,7 +345,7 @@ impl AgentArgs {
         let allowed = [setup.project_rules().list()?, self.allow.clone()].concat();
         let mut permissions = setup.settings.permissions(mode, &allowed)?;
         permissions.secrets = Arc::new(secrets.clone());
-        let resources = self.resources.load(setup, app);
+        let resources = self.resources.load(self.extensions.paths(), setup, app);
         for text in resources.warnings() {
             app.ui.tell(&format!("warning: {text}"))?;
         }

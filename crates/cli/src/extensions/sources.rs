@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_extensions::discover::{self, FoundExtension};
-use offshoot_extensions::package::is_override;
+use offshoot_extensions::package::{Package, is_override};
 
 use super::Args;
 use crate::app::App;
@@ -43,7 +43,7 @@ impl Sources {
         with_project: bool,
         app: &App,
     ) -> Result<Self, CommandError> {
-        if let Some(path) = args.paths.iter().find(|path| discover::by_path(path).is_err()) {
+        if let Some(path) = args.paths.iter().find(|path| !can_load(path)) {
             return Err(Failure::new(format!("there is no extension at {}", path.display()))
                 .hint("it is a file that ends in .ts or .js, or a directory with such files")
                 .into());
@@ -95,7 +95,8 @@ impl Sources {
     /// Finds all extensions in loading order, each once. Also returns warnings.
     pub(crate) fn find(&self) -> (Vec<FoundExtension>, Vec<String>) {
         let mut odd = self.warnings.clone();
-        let mut found = named(&self.given, &mut odd);
+        let given = self.given.iter().map(|path| Declared::at(path));
+        let mut found: Vec<FoundExtension> = given.flat_map(|package| package.extensions(&mut odd)).collect();
         found.extend(self.own.iter().flat_map(|directory| discover::in_user_directory(directory)));
         found.extend(named(&self.listed, &mut odd));
         match self.in_project() {
@@ -119,6 +120,11 @@ impl Sources {
             )),
         }
     }
+}
+
+/// Returns true if a path of the command line is an extension or a package.
+fn can_load(path: &Path) -> bool {
+    discover::by_path(path).is_ok() || Package::read(path).is_ok_and(|package| package.has_resources())
 }
 
 /// Finds the extensions of paths, and adds a warning for each path without one.

@@ -257,3 +257,14 @@ fn the_set_up_of_pi_is_used_after_a_yes_and_never_written() {
     assert!(!run_never.err().contains("of pi"), "{run_never}");
     assert_eq!(files(&home.path("pi")), before);
 }
+
+#[test]
+fn a_package_of_the_command_line_is_loaded_as_a_whole() {
+    let home = Home::new();
+    write(&home, "one", "1.0.0", "first");
+    let directory = home.path("one/package").display().to_string();
+    let (system, prompt, _) = asked(&home, &["-p", "/fix it", "-e", &directory, "--no-skills"]);
+    assert_eq!((names(&system), prompt.as_str()), (vec!["first"], "Fix it soon."));
+    let run = home.run(&["-p", "hi", "-e", &home.path("one").display().to_string()]);
+    assert!(run.code != 0 && run.err().contains("there is no extension at"), "{run}");
+}
