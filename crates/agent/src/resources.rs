@@ -1,4 +1,4 @@
-//! Skills and prompt templates: texts that a user sends with a command, and that the model is told about.
+//! Skills and prompt templates: texts that a user sends with a command, and that the system prompt lists.
 //!
 //! files -> **resources** -> commands, the system prompt
 //!
@@ -138,18 +138,18 @@ impl Resources {
     pub(crate) fn expand(&self, line: &str) -> Option<Result<String, String>> {
         let (found, arguments) = self.find(line)?;
         Some(match found {
-            Found::Skill(skill) => skill.expand(arguments.trim()),
-            Found::Template(template) => Ok(template.expand(arguments)),
+            NamedResource::Skill(skill) => skill.expand(arguments.trim()),
+            NamedResource::Template(template) => Ok(template.expand(arguments)),
         })
     }
 
-    fn find<'r, 'l>(&'r self, line: &'l str) -> Option<(Found<'r>, &'l str)> {
+    fn find<'r, 'l>(&'r self, line: &'l str) -> Option<(NamedResource<'r>, &'l str)> {
         let line = line.strip_prefix('/')?;
         let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let skill = name.strip_prefix(SKILL).and_then(|name| self.skills.iter().find(|one| one.name == name));
         let found = match skill {
-            Some(skill) => Found::Skill(skill),
-            None => Found::Template(self.templates.iter().find(|template| template.name == name)?),
+            Some(skill) => NamedResource::Skill(skill),
+            None => NamedResource::Template(self.templates.iter().find(|template| template.name == name)?),
         };
         Some((found, arguments))
     }
@@ -161,7 +161,7 @@ impl Resources {
 }
 
 /// The resource that a line names.
-enum Found<'r> {
+enum NamedResource<'r> {
     Skill(&'r Skill),
     Template(&'r PromptTemplate),
 }

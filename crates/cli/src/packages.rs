@@ -27,7 +27,7 @@ pub(crate) use source::Source;
 /// The settings that name a package: those of the user, of the project, or of pi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Owner {
+pub(crate) enum PackageOwner {
     User,
     Project,
     Pi,
@@ -36,7 +36,7 @@ pub(crate) enum Owner {
 /// The files of packages that belong together.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
-    pub(crate) owner: Owner,
+    pub(crate) owner: PackageOwner,
     /// The settings file.
     pub(crate) settings: PathBuf,
     /// The file with versions and digests.
@@ -50,7 +50,7 @@ impl Scope {
     pub(crate) fn user(config: &Path) -> Self {
         let directory = config.join("packages");
         Scope {
-            owner: Owner::User,
+            owner: PackageOwner::User,
             settings: config.join("settings.json"),
             lock_file: directory.join("lock.json"),
             directory,
@@ -63,7 +63,7 @@ impl Scope {
         let digest = Sha256::digest(project.as_os_str().as_encoded_bytes());
         let hash: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         Scope {
-            owner: Owner::Project,
+            owner: PackageOwner::Project,
             settings: project.join(".offshoot/settings.json"),
             lock_file: project.join(".offshoot/packages.lock.json"),
             directory: config.join("packages").join(format!("project-{hash}")),
@@ -82,7 +82,7 @@ pub(crate) struct Declared {
     pub(crate) source: Source,
     /// The source as it was written.
     pub(crate) text: String,
-    pub(crate) owner: Owner,
+    pub(crate) owner: PackageOwner,
     /// The directory of the package, which need not exist.
     pub(crate) root: PathBuf,
     /// The lists of patterns by kind; an object or null.
@@ -102,7 +102,13 @@ impl Declared {
     pub(crate) fn at(path: &Path) -> Self {
         let root = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let text = path.display().to_string();
-        Declared { source: Source::Path(root.clone()), text, owner: Owner::User, root, filter: Json::Null }
+        Declared {
+            source: Source::Path(root.clone()),
+            text,
+            owner: PackageOwner::User,
+            root,
+            filter: Json::Null,
+        }
     }
 
     /// Returns true if the package is there.
@@ -118,10 +124,10 @@ impl Declared {
     pub(crate) fn read(&self) -> Result<Package, String> {
         if !self.is_installed() {
             let hint = match self.owner {
-                Owner::Pi => {
+                PackageOwner::Pi => {
                     format!("`pi update --extensions` or `offshoot install {}` installs it", self.text)
                 }
-                Owner::User | Owner::Project => "`offshoot install` installs it".to_owned(),
+                PackageOwner::User | PackageOwner::Project => "`offshoot install` installs it".to_owned(),
             };
             return Err(format!("package {} is not installed; {hint}", self.text));
         }
@@ -198,8 +204,8 @@ pub(crate) fn declared(setup: &Setup, app: &App, warnings: &mut Vec<String>) -> 
                 }
             };
             let root = match scope.owner {
-                Owner::Pi => declared::pi_root(&source, base),
-                Owner::User | Owner::Project => root_in(&source, &scope.place(&source)),
+                PackageOwner::Pi => declared::pi_root(&source, base),
+                PackageOwner::User | PackageOwner::Project => root_in(&source, &scope.place(&source)),
             };
             let filter = if entry.is_object() { entry.clone() } else { Json::Null };
             found.push(Declared { source, text: text.to_owned(), owner: scope.owner, root, filter });
@@ -212,7 +218,11 @@ pub(crate) fn declared(setup: &Setup, app: &App, warnings: &mut Vec<String>) -> 
     if let Some(pi) = &setup.pi {
         let entries = pi.settings["packages"].as_array().cloned().unwrap_or_default();
         add(
-            &Scope { settings: pi.dir.join("settings.json"), owner: Owner::Pi, ..Scope::user(&pi.dir) },
+            &Scope {
+                settings: pi.dir.join("settings.json"),
+                owner: PackageOwner::Pi,
+                ..Scope::user(&pi.dir)
+            },
             &entries,
         );
     }

@@ -34,7 +34,7 @@ pub(crate) struct PiSetup {
 #[derive(Debug)]
 pub(crate) enum PiUse {
     Used(PiSetup),
-    /// There is none, or the user does not want it.
+    /// Nothing is installed, or the user does not want it.
     Unused,
     /// The user has not decided.
     Undecided(PiSetup),

@@ -50,7 +50,7 @@ impl Markdown {
 
 /// Splits a file into its YAML, if it has any, and the text after it.
 fn split(text: &str) -> (Option<&str>, &str) {
-    let end = if text.starts_with("---") { text[3..].find("\n---") } else { None };
+    let end = text.strip_prefix("---").and_then(|rest| rest.find("\n---"));
     match end {
         Some(end) => (text.get(4..end + 3), text[end + 7..].trim()),
         None => (None, text),

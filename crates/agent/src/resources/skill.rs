@@ -86,7 +86,7 @@ pub fn skill_files(directory: &Path, loose: LooseFiles, warnings: &mut Vec<Strin
 }
 
 impl Skill {
-    /// Reads a skill. Returns `None` for a file that is none. Adds warnings.
+    /// Reads a skill. Returns `None` for any other file. Adds warnings.
     pub(super) fn read(path: &Path, warnings: &mut Vec<String>) -> Option<Self> {
         let is_declared = path.ends_with(FILE);
         let mut warn = |text: &str| warnings.push(format!("skill {}: {text}", quote(path)));

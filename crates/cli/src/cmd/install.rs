@@ -10,7 +10,9 @@ use serde_json::Value as Json;
 
 use crate::app::App;
 use crate::error::{CommandError, Failure};
-use crate::packages::{self, Declared, Installed, Owner, Scope, Source, change_settings, entry_source};
+use crate::packages::{
+    self, Declared, Installed, PackageOwner, Scope, Source, change_settings, entry_source,
+};
 use crate::setup::{Setup, UnusedProject};
 use crate::trust::{self, Project, TrustFile};
 
@@ -213,7 +215,7 @@ impl Target {
 
     /// Trusts the project as the user has just changed it.
     pub(super) fn keep_trust(&self, app: &App) -> Result<(), CommandError> {
-        if self.scope.owner == Owner::Project && self.trusts_project {
+        if self.scope.owner == PackageOwner::Project && self.trusts_project {
             let dir = self.scope.settings.ancestors().nth(2).unwrap_or(Path::new("."));
             if let Some(project) = Project::at(dir)? {
                 TrustFile::in_directory(&app.env.state_dir()?).remember(&project, true)?;

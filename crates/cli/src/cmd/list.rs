@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::CommandError;
-use crate::packages::{self, Owner};
+use crate::packages::{self, PackageOwner};
 use crate::setup::Setup;
 use crate::trust;
 use crate::ui::{Column, Table, Tone};
@@ -25,7 +25,7 @@ pub(super) struct ListedPackage {
     /// The source, as in the settings.
     source: String,
     /// `user`, `project` or `pi`.
-    owner: Owner,
+    owner: PackageOwner,
     /// The version in its `package.json`.
     version: Option<String>,
     /// True if it is there and can be used.
@@ -53,9 +53,9 @@ pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
     } else {
         let row = |package: ListedPackage| {
             let owner = match package.owner {
-                Owner::User => "own",
-                Owner::Project => "project",
-                Owner::Pi => "pi",
+                PackageOwner::User => "own",
+                PackageOwner::Project => "project",
+                PackageOwner::Pi => "pi",
             };
             let state = match (package.is_installed, package.version) {
                 (true, version) => (Tone::Good, version.unwrap_or_else(|| "-".to_owned())),

@@ -12,7 +12,7 @@ use offshoot_extensions::package::{Package, is_override};
 use super::Args;
 use crate::app::App;
 use crate::error::{CommandError, Failure};
-use crate::packages::{self, Declared, Owner};
+use crate::packages::{self, Declared, PackageOwner};
 use crate::settings::ListedPath;
 use crate::setup::Setup;
 use crate::trust::Project;
@@ -64,8 +64,10 @@ impl Sources {
             sources.listed.extend(paths.filter(|path| path.exists()));
         }
         let declared = packages::declared(setup, app, &mut sources.warnings);
-        sources.packages =
-            declared.into_iter().filter(|package| with_project || package.owner != Owner::Project).collect();
+        sources.packages = declared
+            .into_iter()
+            .filter(|package| with_project || package.owner != PackageOwner::Project)
+            .collect();
         let project = setup.project.as_ref().filter(|_| with_project);
         sources.project = project.map(|project| (project.dir.clone(), project.digest.clone()));
         Ok(sources)

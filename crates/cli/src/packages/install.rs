@@ -1,4 +1,4 @@
-//! Installs packages with npm and git, each into a directory of its own.
+//! Installs packages with npm and git, each into a separate directory.
 //!
 //! source -> beside its place -> checked -> **named in one step** -> lock file
 //!

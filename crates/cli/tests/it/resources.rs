@@ -1,4 +1,4 @@
-//! Skills and prompt templates: where they are found, what the model is told, what is sent.
+//! Skills and prompt templates: their places, the system prompt, and the prompts that are sent.
 
 mod packages;
 
