@@ -72,7 +72,7 @@ fn candidate(text: impl Into<String>, what: impl Into<String>) -> Candidate {
 pub(super) fn resource_commands(agent: &AgentHandle) -> impl Iterator<Item = Candidate> {
     let resources = agent.state().resources;
     let offered = resources.commands().map(|command| {
-        let hint = command.argument_hint.map(|hint| format!("{hint}  ")).unwrap_or_default();
+        let hint = command.argument_hint.map(|hint| format!("{hint} ")).unwrap_or_default();
         candidate(command.name, shortened(&format!("{hint}{}", command.description), WIDEST))
     });
     offered.collect::<Vec<_>>().into_iter()

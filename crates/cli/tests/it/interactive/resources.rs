@@ -17,7 +17,7 @@ fn templates_and_skills_are_completed_sent_and_read_again() {
     let mut screen = start(&home, &[]);
     screen.wait_for("every conversation is a tree");
     screen.send("/rev");
-    screen.wait_for("[focus]  Look at it");
+    screen.wait_for("[focus] Look at it");
     screen.send(ENTER);
     screen.wait_for("› /review");
     screen.send("bugs");
