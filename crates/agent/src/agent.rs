@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use session_tree::{Message, Session};
 use tracing::{Instrument as _, info_span};
 
@@ -36,6 +36,7 @@ use crate::model::{Model, ThinkingLevel};
 use crate::permission::Permissions;
 pub use crate::queue::Delivery;
 use crate::queue::{Job, Queue};
+use crate::resources::Resources;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
 use crate::shared::{SessionGuard, SharedSession, Source, continues_from, lock};
@@ -67,6 +68,12 @@ pub struct Agent {
     pub(crate) thinking: ThinkingLevel,
     /// The system prompt, from the next request on.
     pub system: String,
+    /// Makes the system prompt again when resources change.
+    make_system: Option<SystemPrompt>,
+    /// The skills and templates that the program gave.
+    own_resources: Arc<Resources>,
+    /// Those, and the ones that extensions added.
+    resources: Arc<Resources>,
     tools: Arc<Mutex<ToolBox>>,
     approver: Option<Arc<dyn Approver>>,
     approvals: Approvals,
@@ -103,6 +110,9 @@ impl Agent {
             model: None,
             thinking: ThinkingLevel::Off,
             system: String::new(),
+            make_system: None,
+            own_resources: Arc::default(),
+            resources: Arc::default(),
             tools: Arc::default(),
             approver: None,
             approvals: Approvals::default(),
@@ -138,10 +148,57 @@ impl Agent {
         self
     }
 
-    /// Replaces the system prompt if one is given.
+    /// Replaces the function that makes the system prompt if one is given.
     pub(crate) fn set_system(&mut self, system: Option<SystemPrompt>) {
-        if let Some(system) = system {
-            self.system = system();
+        if let Some(SystemPrompt(make)) = &system {
+            self.system = make(&self.resources);
+            self.make_system = system;
+        }
+    }
+
+    /// Sets the skills and prompt templates.
+    pub fn with_resources(mut self, resources: Resources) -> Self {
+        self.set_resources(Arc::new(resources));
+        self
+    }
+
+    /// Replaces the skills and prompt templates, also those that extensions added.
+    pub(crate) fn set_resources(&mut self, resources: Arc<Resources>) {
+        self.own_resources = resources.clone();
+        self.resources = resources;
+        self.publish_state();
+    }
+
+    /// Adds the skills, templates and themes that extensions name to those of the program.
+    pub(crate) fn add_resources(&mut self, answers: &[Json]) {
+        let mut resources = Resources::clone(&self.own_resources);
+        let known = resources.warnings().len();
+        let paths = |key: &str| -> Vec<PathBuf> {
+            let named = answers.iter().filter_map(|answer| answer[key].as_array()).flatten();
+            named.filter_map(Json::as_str).map(|path| self.cwd.join(path)).collect()
+        };
+        paths("skillPaths").iter().for_each(|path| resources.add_skills_at(path));
+        paths("promptPaths").iter().for_each(|path| resources.add_templates_at(path));
+        resources.themes.extend(paths("themePaths"));
+        for text in &resources.warnings()[known..] {
+            self.events.emit(AgentEvent::Warning { text: text.clone() });
+        }
+        self.resources = Arc::new(resources);
+        self.publish_state();
+        if let Some(SystemPrompt(make)) = &self.make_system {
+            self.system = make(&self.resources);
+        }
+    }
+
+    /// Returns the prompt that a line stands for if it names a skill or a template, else the line.
+    pub(crate) fn expand(&self, line: String) -> String {
+        match self.resources.expand(&line) {
+            None => line,
+            Some(Ok(prompt)) => prompt,
+            Some(Err(text)) => {
+                self.events.emit(AgentEvent::Warning { text });
+                line
+            }
         }
     }
 
@@ -246,6 +303,7 @@ impl Agent {
             secrets: self.secrets.clone(),
             branch_summary: self.branch_summary_settings(),
             settings: self.settings.clone(),
+            resources: self.resources.clone(),
         };
     }
 

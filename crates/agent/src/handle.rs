@@ -27,6 +27,7 @@ use crate::hooks::given;
 use crate::model::{Model, ThinkingLevel};
 use crate::permission::{Mode, Rule};
 use crate::queue::{Delivery, Job, JobFuture, Queue, QueueText, Queued};
+use crate::resources::Resources;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
 use crate::shared::{SessionGuard, SharedSession, Source, lock};
@@ -106,6 +107,8 @@ pub struct AgentState {
     pub branch_summary: BranchSummarySettings,
     /// The settings.
     pub settings: Settings,
+    /// The skills and prompt templates.
+    pub resources: Arc<Resources>,
 }
 
 /// The reply to a request.

@@ -20,6 +20,7 @@ pub mod hooks;
 pub mod model;
 pub mod permission;
 pub mod queue;
+pub mod resources;
 pub mod secrets;
 pub mod settings;
 pub mod shared;

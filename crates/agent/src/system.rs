@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::model::ToolSpec;
+use crate::resources::{Skill, skills_text};
 use crate::tools::{ResolvedPath, files};
 
 /// The names of context files. The first existing one is used.
@@ -31,6 +32,8 @@ pub struct Instructions {
     pub appended: Vec<String>,
     /// Context files, in order.
     pub files: Vec<ContextFile>,
+    /// The skills, which are listed if the model has a tool to read them.
+    pub skills: Vec<Skill>,
 }
 
 /// Finds the context files of all directories from `root` down to `cwd`, the outermost first.
@@ -70,6 +73,11 @@ pub fn system_prompt(cwd: &Path, tools: &[ToolSpec], instructions: &Instructions
     }
     for file in &instructions.files {
         text.push_str(&format!("\n\n# {}\n\n{}", file.path.display(), file.text));
+    }
+    let reads_files = tools.iter().any(|tool| tool.name == "read" || tool.name == "bash");
+    let skills = if reads_files { skills_text(&instructions.skills) } else { String::new() };
+    if !skills.is_empty() {
+        text.push_str(&format!("\n\n{skills}"));
     }
     text.push_str(&format!("\n\nThe working directory is {}.", cwd.display()));
     text

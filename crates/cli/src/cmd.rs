@@ -13,6 +13,7 @@ pub(crate) mod cherry_pick;
 mod clone;
 mod compact;
 mod completions;
+mod config;
 mod context;
 #[cfg(feature = "postgres")]
 mod db;
@@ -24,8 +25,10 @@ mod extension;
 mod follow;
 mod fork;
 mod import;
+mod install;
 mod label;
 pub(crate) mod labels;
+mod list;
 mod login;
 mod logout;
 mod man;
@@ -42,6 +45,7 @@ mod path;
 mod permissions;
 mod pop;
 pub(crate) mod push;
+mod remove;
 mod repair;
 mod report;
 mod schema;
@@ -58,6 +62,7 @@ mod tree;
 pub(crate) mod trust;
 mod types;
 mod undo;
+mod update;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use session_tree::{Context, Entry};
@@ -242,6 +247,11 @@ other_commands! {
     SetUp Logout(logout) -> [],
     SetUp Settings(settings) -> [Vec<Listed>],
     SetUp Trust(trust) -> [Vec<trust::Decision<'_>>],
+    SetUp Install(install) -> [Vec<install::ChangedPackage>],
+    SetUp Remove(remove) -> [Vec<install::ChangedPackage>],
+    SetUp Update(update) -> [Vec<install::ChangedPackage>],
+    SetUp List(list) -> [Vec<list::ListedPackage>],
+    SetUp Config(config) -> [Vec<config::ListedResource>],
     SetUp Extension(extension) -> [Vec<extension::ListedExtension>],
     SetUp Types(types) -> [],
     SetUp Schema(schema) -> [],

@@ -36,7 +36,7 @@ pub(crate) use sources::Sources;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// Load this extension, a file or a directory; may be given several times.
+    /// Load this extension or package, a file or a directory; may be given several times.
     #[arg(long = "extension", short = 'e', value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
     /// Load no extensions but those of `-e`.
@@ -54,6 +54,11 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Returns the paths of the command line.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
     /// Adds an unknown option: `--name`, or `--name=value`.
     pub(crate) fn add_flag(&mut self, option: &str, error: &clap::Error) {
         let named = option.trim_start_matches('-');
@@ -203,7 +208,9 @@ impl Extended {
     /// Returns a function that makes the system prompt, with the texts of the tools of extensions.
     pub(crate) fn system_prompt(&self, instructions: Instructions) -> SystemPrompt {
         let host = self.host.clone();
-        Box::new(move || {
+        SystemPrompt::new(move |resources| {
+            let mut instructions = instructions.clone();
+            instructions.skills = resources.skills().to_vec();
             let prompt = host.tools.system_prompt(&host.cwd, instructions);
             host.state().system.clone_from(&prompt);
             prompt

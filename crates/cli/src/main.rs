@@ -17,8 +17,11 @@ mod interactive;
 mod leftovers;
 mod log;
 mod mcp;
+mod packages;
+mod pi;
 mod project_file;
 mod reading;
+mod resources;
 #[cfg(feature = "server")]
 mod server;
 mod settings;

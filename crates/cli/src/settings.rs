@@ -46,6 +46,26 @@ pub(crate) struct Listed {
     pub(crate) files: Vec<String>,
 }
 
+/// An entry of a list of paths and patterns.
+#[derive(Debug, Clone)]
+pub(crate) struct ListedPath {
+    /// The entry as it was written.
+    pub(crate) text: String,
+    /// The path that it names.
+    pub(crate) path: PathBuf,
+}
+
+impl ListedPath {
+    /// Reads an entry of a settings file in `directory`.
+    pub(crate) fn new(text: String, directory: &Path, home: Option<&Path>) -> Self {
+        let path = match (text.strip_prefix("~/"), home) {
+            (Some(path), Some(home)) => home.join(path),
+            _ => directory.join(&text),
+        };
+        ListedPath { text, path }
+    }
+}
+
 /// How to treat projects without a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DefaultTrust {
@@ -165,13 +185,9 @@ impl Settings {
         }
     }
 
-    /// Returns the extensions to load.
-    pub(crate) fn extensions(&self, home: Option<&str>) -> Vec<PathBuf> {
-        let path = |(directory, path): (&Path, String)| match (path.strip_prefix("~/"), home) {
-            (Some(path), Some(home)) => Path::new(home).join(path),
-            _ => directory.join(path),
-        };
-        self.texts("extensions").map(path).collect()
+    /// Returns the entries of the list of a kind of resource.
+    pub(crate) fn resources(&self, key: &'static str, home: Option<&Path>) -> Vec<ListedPath> {
+        self.texts(key).map(|(directory, text)| ListedPath::new(text, directory, home)).collect()
     }
 
     /// Returns the environment variables that commands inherit although they look like credentials.
@@ -185,9 +201,15 @@ impl Settings {
         self.texts("extensionHosts").map(|(_, host)| host).collect()
     }
 
-    /// Returns true if the extensions in pi's own directory are loaded.
-    pub(crate) fn uses_pi_extensions(&self) -> bool {
-        self.flag("piExtensions")
+    /// Returns whether pi's set-up is used, if it is set.
+    pub(crate) fn uses_pi(&self) -> Option<bool> {
+        self.get("piExtensions")
+    }
+
+    /// Returns the entries of the list of packages of the user or of the project.
+    pub(crate) fn packages(&self, of_project: bool) -> Vec<Json> {
+        let layers = self.layers.iter().filter(|layer| layer.is_of_project() == of_project);
+        layers.filter_map(|layer| layer.get("packages")?.as_array()).flatten().cloned().collect()
     }
 
     /// Returns the user's own model services.

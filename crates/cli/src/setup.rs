@@ -14,6 +14,7 @@ use offshoot_providers::{Catalogue, Credentials, CredentialsFile, Providers, Sec
 use crate::app::App;
 use crate::database::Databases;
 use crate::error::CommandError;
+use crate::pi::{PiSetup, PiUse};
 use crate::project_file::{ProjectRules, read_if_present};
 use crate::settings::Settings;
 use crate::trust::{self, Project, TrustFile, TrustState};
@@ -27,6 +28,10 @@ pub(crate) struct Setup {
     pub(crate) project: Option<Project>,
     /// The working directory.
     pub(crate) cwd: PathBuf,
+    /// pi's set-up, if the user wants it.
+    pub(crate) pi: Option<PiSetup>,
+    /// pi's set-up, if the user has not decided.
+    pub(crate) undecided_pi: Option<PiSetup>,
     config: PathBuf,
     databases: Databases,
     /// Files that control the program; tools ask before they open them.
@@ -39,6 +44,9 @@ impl Setup {
         let (setup, left_out) = Self::read(app, trust)?;
         let words = setup.warnings().into_iter().chain(left_out.iter().flat_map(UnusedProject::words));
         for text in words.collect::<Vec<_>>() {
+            app.ui.tell(&text)?;
+        }
+        for text in setup.undecided_pi.iter().flat_map(PiSetup::words) {
             app.ui.tell(&text)?;
         }
         Ok(setup)
@@ -61,7 +69,12 @@ impl Setup {
         }
         let private_files = private_files(app, &config);
         let databases = app.databases.clone();
-        Ok((Setup { settings, project, cwd, config, databases, private_files }, left_out))
+        let (pi, undecided_pi) = match PiUse::find(app, &settings)? {
+            PiUse::Used(pi) => (Some(pi), None),
+            PiUse::Undecided(pi) => (None, Some(pi)),
+            PiUse::Unused => (None, None),
+        };
+        Ok((Setup { settings, project, cwd, pi, undecided_pi, config, databases, private_files }, left_out))
     }
 
     /// Returns the warnings about the settings.
@@ -143,6 +156,7 @@ impl Setup {
         instructions.base = of_project(SYSTEM).or(own(SYSTEM)?);
         instructions.appended.extend(of_project(APPEND_SYSTEM).or(own(APPEND_SYSTEM)?));
         if with_context_files {
+            instructions.files.extend(self.pi.as_ref().and_then(|pi| context_file(&pi.dir)));
             instructions.files.extend(context_file(&self.config));
             instructions.files.extend(context_files(trust::root(&self.cwd), &self.cwd));
         }

@@ -19,6 +19,7 @@ use offshoot_agent::agent::Agent;
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::Events;
 use offshoot_agent::permission::Mode as PermissionMode;
+use offshoot_agent::resources::Resources;
 use offshoot_agent::settings::{LockWait, Settings};
 use offshoot_agent::system::{Instructions, system_prompt};
 use offshoot_agent::tools::{ToolBox, UserCommand};
@@ -36,6 +37,7 @@ use crate::app::App;
 use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended};
 use crate::mcp;
+use crate::resources;
 use crate::setup::{Setup, UnusedProject};
 use crate::trust;
 use crate::ui::Tone;
@@ -95,6 +97,8 @@ pub(crate) struct AgentArgs {
     no_context_files: bool,
     #[command(flatten)]
     pub(crate) extensions: extensions::Args,
+    #[command(flatten)]
+    pub(crate) resources: resources::Args,
     #[command(flatten)]
     trust: trust::Args,
 }
@@ -269,6 +273,13 @@ impl Args {
             }
             None => setup,
         };
+        let setup = match &setup.undecided_pi {
+            Some(pi) => {
+                pi.ask(app)?;
+                Setup::read(app, self.trust)?.0
+            }
+            None => setup,
+        };
         setup.warnings().iter().try_for_each(|text| app.ui.tell(text))?;
         Ok(setup)
     }
@@ -334,11 +345,16 @@ impl AgentArgs {
         let allowed = [setup.project_rules().list()?, self.allow.clone()].concat();
         let mut permissions = setup.settings.permissions(mode, &allowed)?;
         permissions.secrets = Arc::new(secrets.clone());
-        let system = self.system_prompt(setup)?;
+        let resources = self.resources.load(self.extensions.paths(), setup, app);
+        for text in resources.warnings() {
+            app.ui.tell(&format!("warning: {text}"))?;
+        }
+        let system = self.system_prompt(setup, &resources)?;
         let model = self.model.choose(&session, setup, &self.extensions, app)?;
         let agent = Agent::new(session, &setup.cwd)
             .with_settings(settings)
             .with_system(system)
+            .with_resources(resources)
             .with_tools(tools)
             .with_permissions(permissions)
             .with_secrets(secrets)
@@ -351,9 +367,10 @@ impl AgentArgs {
         Ok(agent)
     }
 
-    /// Returns the system prompt, with the context files of the project.
-    pub(crate) fn system_prompt(&self, setup: &Setup) -> Result<String, CommandError> {
-        Ok(system_prompt(&setup.cwd, &self.tool_box().specs(), &self.instructions(setup)?))
+    /// Returns the system prompt, with the context files of the project and the skills.
+    pub(crate) fn system_prompt(&self, setup: &Setup, resources: &Resources) -> Result<String, CommandError> {
+        let instructions = Instructions { skills: resources.skills().to_vec(), ..self.instructions(setup)? };
+        Ok(system_prompt(&setup.cwd, &self.tool_box().specs(), &instructions))
     }
 
     /// Returns the instructions for the model.

@@ -109,11 +109,13 @@ fn of_manifest(directory: &Path) -> Vec<FoundExtension> {
     let names = own["extensions"].as_array().into_iter().flatten().filter_map(Json::as_str);
     let paths: Vec<PathBuf> = names.map(|name| directory.join(name)).filter(|path| path.exists()).collect();
     let is_one = paths.len() == 1;
-    let files = paths.iter().flat_map(|path| match path.is_dir() {
-        true if is_below(path, directory) => in_directory(path),
+    let files = paths.iter().flat_map(|path| match (path.is_dir(), script_at(path)) {
+        // The other files of a directory with an index belong to it.
+        (true, Some(index)) => vec![index],
+        (true, None) if is_below(path, directory) => in_directory(path),
         // Manifests in there are not read: they may name the directory of this one.
-        true => visible(path).iter().filter_map(|path| script_at(path)).collect(),
-        false => vec![found(path, stem(path))],
+        (true, None) => visible(path).iter().filter_map(|path| script_at(path)).collect(),
+        (false, _) => vec![found(path, stem(path))],
     });
     let name =
         |one: FoundExtension| if is_one { FoundExtension { name: file_name(directory), ..one } } else { one };

@@ -25,6 +25,7 @@ pub mod host;
 mod limits;
 mod load;
 pub mod network;
+pub mod package;
 #[cfg(feature = "engine")]
 mod process;
 mod registry;

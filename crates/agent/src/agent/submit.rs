@@ -31,6 +31,8 @@ pub struct Submission {
     pub source: &'static str,
     /// The part of the text that the user typed. Files named there as `@path` are attached.
     pub typed: String,
+    /// True if the text is sent as it is, also if it names a skill or a prompt template.
+    pub is_literal: bool,
 }
 
 impl Submission {
@@ -123,11 +125,18 @@ impl Agent {
         outcome
     }
 
-    /// Runs the hook that may change a prompt. Returns `None` if an extension handled it.
+    /// Runs the hook that may change a prompt, then expands skills and templates. Returns `None` if an extension handled it.
     async fn input(&self, mut submission: Submission, cancel: &Cancel) -> Option<Submission> {
-        if !self.hooks.wants("input") {
-            return Some(submission);
+        if self.hooks.wants("input") {
+            submission = self.ask_input_hook(submission, cancel).await?;
         }
+        if submission.source != Submission::EXTENSION && !submission.is_literal {
+            submission.text = self.expand(submission.text);
+        }
+        Some(submission)
+    }
+
+    async fn ask_input_hook(&self, mut submission: Submission, cancel: &Cancel) -> Option<Submission> {
         let payload = json!({
             "type": "input", "text": submission.text, "images": images_json(&submission.images),
             "source": submission.source,

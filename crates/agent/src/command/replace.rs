@@ -220,10 +220,16 @@ impl Agent {
         }
     }
 
-    /// Runs the hook that discovers resources. This agent loads none, so the answers are ignored.
-    async fn discover(&self, reason: &str, cancel: &Cancel) {
-        let payload = || json!({"cwd": self.cwd.to_string_lossy(), "reason": reason});
-        self.notify_with("resources_discover", payload, cancel).await;
+    /// Loads the skills, templates and themes that extensions name.
+    async fn discover(&mut self, reason: &str, cancel: &Cancel) {
+        const EVENT: &str = "resources_discover";
+        if !self.hooks.wants(EVENT) {
+            return;
+        }
+        let payload = json!({"type": EVENT, "cwd": self.cwd.to_string_lossy(), "reason": reason});
+        let (answers, _) = self.hooks.collect(EVENT, payload, cancel).await;
+        self.add_resources(&answers);
+        self.report_hook_failures();
     }
 
     /// Reports to extensions that the agent ends, and writes the position of the leaf.

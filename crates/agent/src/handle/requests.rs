@@ -3,6 +3,7 @@
 //! A request waits in the queue until the agent is idle. Requests run one after the other, in the order in which they
 //! were sent. Requests that plan change nothing; the plan is a value that can be shown and then applied.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,13 +19,28 @@ use crate::command::{
 };
 use crate::extension::{CommandRun, ExtensionBundle, ExtensionCommand};
 use crate::model::{Model, ThinkingLevel};
+use crate::resources::Resources;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
 use crate::shared::SharedSession;
 use crate::tools::UserCommand;
 
-/// A function that returns the system prompt. It runs after the tools of extensions are loaded.
-pub type SystemPrompt = Box<dyn FnOnce() -> String + Send>;
+/// A function that returns the system prompt. It runs after the tools of extensions are loaded, and again when extensions
+/// add skills.
+pub struct SystemPrompt(pub(crate) Box<dyn Fn(&Resources) -> String + Send + Sync>);
+
+impl SystemPrompt {
+    /// Wraps a function.
+    pub fn new(make: impl Fn(&Resources) -> String + Send + Sync + 'static) -> Self {
+        SystemPrompt(Box::new(make))
+    }
+}
+
+impl fmt::Debug for SystemPrompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SystemPrompt")
+    }
+}
 
 /// Changes settings.
 pub type ChangeSettings = Box<dyn FnOnce(&mut Settings) + Send>;
@@ -190,6 +206,11 @@ requests! {
         agent.set_settings(settings);
         agent.secrets = secrets;
         agent.system = system;
+        Ok(())
+    };
+    /// Replaces the skills and prompt templates, also those that extensions added.
+    set_resources(resources: Resources) -> () = |agent, _cancel| {
+        agent.set_resources(Arc::new(resources));
         Ok(())
     };
     /// Changes the settings, from the next turn on.

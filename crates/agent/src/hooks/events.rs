@@ -290,7 +290,7 @@ pub const EVENTS: &[Event] = &[
         "skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[]",
         Combine::Collect(None),
     )
-    .note("offshoot loads none of them, so the answers are not used"),
+    .note("files or directories; those that others name before keep their names"),
     after(
         "session_start",
         "reason: 'startup' | 'reload' | 'new' | 'resume' | 'fork'; previousSessionFile?: string",

@@ -49,7 +49,7 @@ fn instructions_of_the_user_replace_the_default() {
     let instructions = Instructions {
         base: Some("You are a poet.\n".into()),
         appended: vec!["Rhyme.".into()],
-        files: Vec::new(),
+        ..Instructions::default()
     };
     let prompt = system_prompt(Path::new("/p"), &[tool("read", "Reads.")], &instructions);
     assert_eq!(prompt, "You are a poet.\n\nRhyme.\n\nThe working directory is /p.");

@@ -4,13 +4,16 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use offshoot_extensions::discover::{self, FoundExtension};
+use offshoot_extensions::package::{Package, is_override};
 
 use super::Args;
 use crate::app::App;
 use crate::error::{CommandError, Failure};
+use crate::packages::{self, Declared, PackageOwner};
+use crate::settings::ListedPath;
 use crate::setup::Setup;
 use crate::trust::Project;
 
@@ -23,6 +26,10 @@ pub(crate) struct Sources {
     own: Vec<PathBuf>,
     /// The paths of the settings.
     listed: Vec<PathBuf>,
+    /// The packages.
+    packages: Vec<Declared>,
+    /// Warnings about their declarations.
+    warnings: Vec<String>,
     /// The project and its trusted digest.
     project: Option<(PathBuf, String)>,
 }
@@ -36,7 +43,7 @@ impl Sources {
         with_project: bool,
         app: &App,
     ) -> Result<Self, CommandError> {
-        if let Some(path) = args.paths.iter().find(|path| discover::by_path(path).is_err()) {
+        if let Some(path) = args.paths.iter().find(|path| !can_load(path)) {
             return Err(Failure::new(format!("there is no extension at {}", path.display()))
                 .hint("it is a file that ends in .ts or .js, or a directory with such files")
                 .into());
@@ -46,10 +53,21 @@ impl Sources {
             return Ok(sources);
         }
         sources.own.push(setup.config_dir().to_owned());
-        if setup.settings.uses_pi_extensions() {
-            sources.own.extend(app.env.pi_dir().ok());
+        sources.own.extend(setup.pi.as_ref().map(|pi| pi.dir.clone()));
+        let listed = setup.settings.resources("extensions", app.env.home().as_deref().map(Path::new));
+        let is_path = |listed: &ListedPath| !is_override(&listed.text);
+        sources.listed = listed.into_iter().filter(is_path).map(|listed| listed.path).collect();
+        if let Some(pi) = &setup.pi {
+            let listed = pi.listed("extensions", app.env.home().as_deref().map(Path::new));
+            let paths = listed.into_iter().filter(is_path).map(|listed| listed.path);
+            // pi's own extensions have names instead of paths.
+            sources.listed.extend(paths.filter(|path| path.exists()));
         }
-        sources.listed = setup.settings.extensions(app.env.home().as_deref());
+        let declared = packages::declared(setup, app, &mut sources.warnings);
+        sources.packages = declared
+            .into_iter()
+            .filter(|package| with_project || package.owner != PackageOwner::Project)
+            .collect();
         let project = setup.project.as_ref().filter(|_| with_project);
         sources.project = project.map(|project| (project.dir.clone(), project.digest.clone()));
         Ok(sources)
@@ -78,14 +96,16 @@ impl Sources {
 
     /// Finds all extensions in loading order, each once. Also returns warnings.
     pub(crate) fn find(&self) -> (Vec<FoundExtension>, Vec<String>) {
-        let mut odd = Vec::new();
-        let mut found = named(&self.given, &mut odd);
+        let mut odd = self.warnings.clone();
+        let given = self.given.iter().map(|path| Declared::at(path));
+        let mut found: Vec<FoundExtension> = given.flat_map(|package| package.extensions(&mut odd)).collect();
         found.extend(self.own.iter().flat_map(|directory| discover::in_user_directory(directory)));
         found.extend(named(&self.listed, &mut odd));
         match self.in_project() {
             Ok(some) => found.extend(some),
             Err(text) => odd.push(text),
         }
+        found.extend(self.packages.iter().flat_map(|package| package.extensions(&mut odd)));
         let mut seen = HashSet::new();
         found.retain(|one| seen.insert(fs::canonicalize(&one.path).unwrap_or_else(|_| one.path.clone())));
         (found, odd)
@@ -102,6 +122,11 @@ impl Sources {
             )),
         }
     }
+}
+
+/// Returns true if a path of the command line is an extension or a package.
+fn can_load(path: &Path) -> bool {
+    discover::by_path(path).is_ok() || Package::read(path).is_ok_and(|package| package.has_resources())
 }
 
 /// Finds the extensions of paths, and adds a warning for each path without one.

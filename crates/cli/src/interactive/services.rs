@@ -393,7 +393,10 @@ impl Services for ChatServices<'_> {
         }
         self.servers.restart(self.args, &self.setup, agent)?;
         self.servers.problems().iter().for_each(|problem| agent.warn(problem));
-        let system = self.args.system_prompt(&self.setup)?;
+        let resources = self.args.resources.load(self.args.extensions.paths(), &self.setup, self.app);
+        resources.warnings().iter().for_each(|text| agent.warn(text));
+        let system = self.args.system_prompt(&self.setup, &resources)?;
+        drop(agent.set_resources(resources));
         let settings = self.args.agent_settings(&self.setup);
         Ok(agent.configure(settings, Arc::new(self.setup.secrets()?), system))
     }

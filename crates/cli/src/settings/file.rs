@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use offshoot_extensions::package::ResourceKind;
 use offshoot_providers::ProviderSettings;
 use serde_json::Value as Json;
 use session_tree::json::{Doc, Kind as JsonKind, ValueRef};
@@ -25,6 +26,7 @@ pub(super) enum FileOwner {
 #[derive(Debug, Clone)]
 pub(super) struct Layer {
     pub(super) path: PathBuf,
+    owner: FileOwner,
     /// The valid settings, as written in the file.
     pub(super) values: Json,
     /// Warnings about ignored settings.
@@ -60,7 +62,12 @@ impl Layer {
                 *value = Json::Null;
             }
         }
-        Ok(Layer { path, values, warnings })
+        Ok(Layer { path, values, warnings, owner })
+    }
+
+    /// Returns true for the settings of a project.
+    pub(super) fn is_of_project(&self) -> bool {
+        self.owner == FileOwner::Project
     }
 
     /// Returns the value of a setting, if the file contains it.
@@ -120,11 +127,32 @@ impl<'d> Check<'d> {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 self.wrong(value, key, &format!("one of {}", words.join(", ")));
             }
-            Kind::Texts if !is(JsonKind::Array) => self.wrong(value, key, "a list"),
+            Kind::Texts | Kind::Packages if !is(JsonKind::Array) => self.wrong(value, key, "a list"),
             Kind::Texts => value.items().for_each(|item| self.value(item, key, Kind::Text)),
+            Kind::Packages => value.items().for_each(|item| self.package(item, key)),
             Kind::Providers if !is(JsonKind::Object) => self.wrong(value, key, "an object"),
             Kind::Providers => self.providers(value),
             Kind::Text | Kind::Flag | Kind::Number | Kind::Word(_) => {}
+        }
+    }
+
+    fn package(&mut self, value: ValueRef<'d>, key: &str) {
+        if value.kind() != JsonKind::Object {
+            return self.value(value, key, Kind::Text);
+        }
+        if value.get("source").is_none() {
+            self.wrong(value, key, "a source, or an object with `source`");
+        }
+        for (name, member) in value.members() {
+            let name = name.as_str().unwrap_or_default();
+            let below = format!("{key}.{name}");
+            match &*name {
+                "source" => self.value(member, &below, Kind::Text),
+                name if ResourceKind::ALL.iter().any(|kind| kind.key() == name) => {
+                    self.value(member, &below, Kind::Texts);
+                }
+                _ => self.unknown(member, &below),
+            }
         }
     }
 

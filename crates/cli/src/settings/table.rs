@@ -1,8 +1,9 @@
 //! The table of settings: name, kind, default and help of each. Checking, the list and the schema are made from it.
 
+use offshoot_extensions::package::ResourceKind;
 use serde_json::{Map, Value as Json, json};
 
-use Kind::{Flag, Number, Providers, Text, Texts, Word};
+use Kind::{Flag, Number, Packages, Providers, Text, Texts, Word};
 
 /// One setting.
 pub(super) struct Setting {
@@ -25,6 +26,8 @@ pub(super) enum Kind {
     Number,
     Word(&'static [&'static str]),
     Texts,
+    /// Sources of packages, or objects with a source and filters.
+    Packages,
     /// Objects as `offshoot_providers` defines them, by name.
     Providers,
 }
@@ -74,7 +77,16 @@ pub(super) const SETTINGS: &[Setting] = &[
     own("shell.passVariables", Texts, "", "Variables that commands inherit although they look secret."),
     own("extensions", Texts, "", "Extensions to load: paths relative to this file or to `~`."),
     own("extensionHosts", Texts, "", "Hosts that extensions may reach: names, `*.domain`, or `*` for all."),
-    own("piExtensions", Flag, "true", "Whether to load the extensions in pi's own directory."),
+    own("skills", Texts, "", "Skills to load: files or directories; `!pattern` excludes."),
+    own("prompts", Texts, "", "Prompt templates to load: files or directories; `!pattern` excludes."),
+    own("themes", Texts, "", "Themes to load: files or directories; `!pattern` excludes."),
+    any(
+        "packages",
+        Packages,
+        "",
+        "Packages to load: `npm:NAME`, `git:URL`, a path, or an object with filters.",
+    ),
+    own("piExtensions", Flag, "", "Whether to use what is installed for pi; without it you are asked once."),
     own("defaultProjectTrust", Word(&["ask", "always", "never"]), "ask", "The trust in undecided projects."),
     own("providers", Providers, "", "Your own model services, by name."),
 ];
@@ -105,6 +117,7 @@ impl Setting {
             Number => json!({"type": ["integer", "null"], "minimum": 0}),
             Word(words) => json!({"enum": words}),
             Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Packages => package_schema(),
             Providers => providers_schema()["properties"]["providers"].clone(),
         };
         schema["description"] = self.help.into();
@@ -137,6 +150,17 @@ pub(crate) fn schema() -> Json {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "offshoot settings", "type": "object",
         "properties": properties, "$defs": providers_schema()["$defs"],
     })
+}
+
+/// Returns the schema of the setting `packages`.
+fn package_schema() -> Json {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let mut properties = Map::from_iter([("source".to_owned(), json!({"type": "string"}))]);
+    for kind in ResourceKind::ALL {
+        properties.insert(kind.key().to_owned(), texts.clone());
+    }
+    let entry = json!({"type": "object", "properties": properties, "required": ["source"]});
+    json!({"type": "array", "items": {"anyOf": [{"type": "string"}, entry]}})
 }
 
 /// Returns the schema of an object with the setting `providers`.

@@ -14,9 +14,9 @@ use crate::error::{CommandError, Failure};
 
 /// Commands of other programs, and their names in offshoot.
 const OTHER_NAMES: [(&str, &[&str]); 6] = [
-    ("extension", &["install", "uninstall", "remove", "update"]),
-    ("sessions", &["list", "ls"]),
-    ("settings", &["config"]),
+    ("install", &["add"]),
+    ("remove", &["uninstall"]),
+    ("sessions", &["ls"]),
     ("switch", &["checkout"]),
     ("path", &["log", "history"]),
     ("tree", &["cat", "open", "view"]),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use offshoot_agent::agent::{Submission, Submitted};
 use offshoot_agent::cancel::Cancel;
 use offshoot_agent::event::{AgentEvent, Event, Events};
-use offshoot_agent::extension::CommandRun;
+use offshoot_agent::extension::{CommandRun, numbered};
 use offshoot_agent::handle::AgentHandle;
 use offshoot_agent::hooks::HookFailure;
 use offshoot_agent::model::Answer;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, text: &str, is_typed: bool, app: &mut App) -> Res
         args.check(extended.as_ref())?;
         servers.settled(cancel).await;
         let typed = args.prompt.join(" ");
-        let submission = Submission { typed, ..Submission::typed(text) };
+        let submission = Submission { typed, is_literal: !is_typed, ..Submission::typed(text) };
         for file in submission.missing_files(&setup.cwd) {
             ui::words(&format!("warning: {file} does not exist, so nothing was attached for it"));
         }
@@ -159,6 +159,7 @@ async fn say(
     let unknown = match slash::parse(&text) {
         _ if !is_typed => return submit(agent, said, cancel).await,
         Line::Text => return submit(agent, said, cancel).await,
+        Line::Unknown(..) if names_resource(agent, &text) => return submit(agent, said, cancel).await,
         Line::Command(command) => {
             return run_command(*command, agent, printer, app, cancel).await.map(|()| None);
         }
@@ -187,6 +188,14 @@ async fn say(
         CommandRun::Done(None) => Ok(None),
         CommandRun::Failed(error) => Err(Failure::new(format!("/{name} failed: {error}")).into()),
     }
+}
+
+/// Returns true if a line names a template or a skill, and no command of an extension.
+fn names_resource(agent: &AgentHandle, line: &str) -> bool {
+    let state = agent.state();
+    let name = line.trim_start_matches('/').split(char::is_whitespace).next().unwrap_or_default();
+    let is_extension = || numbered(&state.commands).iter().any(|(known, _)| known == name);
+    state.resources.has_command(line) && !is_extension()
 }
 
 /// Runs a command of the program, as `offshoot x` does.

@@ -24,6 +24,7 @@ use crate::error::{CommandError, Failure};
 use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::interactive::trash::Trash;
 use crate::mcp::ToolServers;
+use crate::resources;
 use crate::server::ServerProgram;
 use crate::setup::Setup;
 use crate::trust;
@@ -51,13 +52,15 @@ pub(crate) struct EditorArgs {
     #[command(flatten)]
     extensions: extensions::Args,
     #[command(flatten)]
+    resources: resources::Args,
+    #[command(flatten)]
     trust: trust::Args,
 }
 
 impl EditorArgs {
     fn to_agent_args(&self) -> AgentArgs {
-        let EditorArgs { model, allow, yes, extensions, trust } = self.clone();
-        AgentArgs { model, allow, yes, extensions, trust, ..AgentArgs::default() }
+        let EditorArgs { model, allow, yes, extensions, resources, trust } = self.clone();
+        AgentArgs { model, allow, yes, extensions, resources, trust, ..AgentArgs::default() }
     }
 }
 

@@ -37,8 +37,9 @@ pub(crate) struct Item {
 pub(crate) const CODE: &str = "code";
 
 /// The files to look for, in offshoot's directory and in those of others.
-const PLACES: [(&str, &str); 9] = [
+const PLACES: [(&str, &str); 10] = [
     ("settings.json", "settings"),
+    ("packages.lock.json", "packages"),
     ("SYSTEM.md", "system prompt"),
     ("APPEND_SYSTEM.md", "system prompt"),
     ("mcp.json", "tool servers"),
@@ -50,7 +51,8 @@ const PLACES: [(&str, &str); 9] = [
 ];
 const DIRECTORIES: [&str; 2] = [".offshoot", ".pi"];
 /// Files in the directory of the project itself, which other agents use too.
-const SHARED: [(&str, &str); 2] = [(".agents/skills", "skill"), (".mcp.json", "tool servers")];
+const AGENTS_SKILLS: (&str, &str) = (".agents/skills", "skill");
+const SHARED: [(&str, &str); 3] = [AGENTS_SKILLS, (".claude/skills", "skill"), (".mcp.json", "tool servers")];
 
 /// Larger projects are not read and cannot be trusted.
 const MOST_FILES: usize = 10_000;
@@ -74,7 +76,8 @@ impl Project {
         Ok(None)
     }
 
-    /// Returns the project in a directory, or `None` if it would load nothing.
+    /// Returns the project in a directory, or `None` if it would load nothing. The skills of the directories above it, up to
+    /// the root of the repository, belong to it.
     pub(crate) fn at(directory: &Path) -> Result<Option<Self>, CommandError> {
         let mut scan = Scan::new(directory);
         for inside in DIRECTORIES {
@@ -84,6 +87,13 @@ impl Project {
         }
         for (path, purpose) in SHARED {
             scan.look(path.as_ref(), purpose, 0)?;
+        }
+        if !scan.items.is_empty() {
+            let root = super::root(directory);
+            let outer = directory.ancestors().take_while(|outer| outer.starts_with(root)).skip(1);
+            for depth in 1..=outer.count() {
+                scan.look(&Path::new(&"../".repeat(depth)).join(AGENTS_SKILLS.0), AGENTS_SKILLS.1, 0)?;
+            }
         }
         Ok(scan.finish())
     }

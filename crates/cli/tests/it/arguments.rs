@@ -18,7 +18,7 @@ fn a_mistyped_command_is_an_error_with_a_suggestion() {
         (&["lable", "-", "x"], "label"),
         (&["trea", "--json", &file], "tree"),
         (&["--pi", "trea"], "tree"),
-        (&["install", "npm:x"], "extension"),
+        (&["uninstall", "npm:x"], "remove"),
     ] {
         let run = home.run(arguments);
         assert_eq!(run.code, 2, "{arguments:?}: {run}");

@@ -268,6 +268,7 @@ fn extensions_come_from_the_command_line_the_directories_and_the_settings_each_o
     let given = add("given");
     add("offshoot/extensions/own");
     add("offshoot/hooks/old");
+    home.file("offshoot/state/pi.json", r#"{"use": true}"#);
     add("pi/extensions/of-pi");
     add("listed");
     let mut settings: Value =

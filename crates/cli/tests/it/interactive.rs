@@ -11,6 +11,7 @@ mod locked;
 mod picker;
 mod questions;
 mod queue;
+mod resources;
 mod screens;
 mod sharing;
 mod typing;

@@ -30,6 +30,8 @@ mod permissions;
 mod postgres;
 mod reading;
 mod repair;
+#[cfg(feature = "server")]
+mod resources;
 mod report;
 #[cfg(feature = "server")]
 mod rpc;

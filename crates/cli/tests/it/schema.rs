@@ -36,6 +36,7 @@ const RUNS: &[(&str, &str)] = &[
     ("clone FILE --json", ""),
     ("clone FILE --all --json", ""),
     ("compact FILE --json --dry-run", ""),
+    ("config --json", ""),
     ("context FILE --json", ""),
     ("context tools.jsonl --json --llm", ""),
     ("db list DATABASE --json", ""),
@@ -50,11 +51,13 @@ const RUNS: &[(&str, &str)] = &[
     ("fork FILE u3 --json", ""),
     ("fork FILE a4 --json --dry-run", ""),
     ("import other-place.jsonl --json", ""),
+    ("install ./pack --json", ""),
     ("label FILE a4 done --json", ""),
     ("label FILE u3 --json", ""),
     ("label FILE a4 --json", ""),
     ("label FILE -d u3 --json", ""),
     ("labels FILE --json", ""),
+    ("list --json", ""),
     ("login --list --json", ""),
     ("mcp list --json", ""),
     ("merge FILE a4 --json", ""),
@@ -71,6 +74,7 @@ const RUNS: &[(&str, &str)] = &[
     ("permissions --json", ""),
     ("pop FILE -m nothing --json", ""),
     ("push FILE here --json", ""),
+    ("remove ./pack --json", ""),
     ("repair broken.jsonl --json", ""),
     ("repair broken.jsonl --json --undo", ""),
     ("repair lost.jsonl --json --copy copy.jsonl", ""),
@@ -89,6 +93,7 @@ const RUNS: &[(&str, &str)] = &[
     ("tree FILE --json --nested", ""),
     ("trust --list --json", ""),
     ("undo FILE --json", ""),
+    ("update --json", ""),
 ];
 
 /// A home with the sessions that the runs use.
@@ -99,6 +104,8 @@ fn home() -> Home {
         .lines()
         .map(|line| format!("{}\n", if line.contains("\"a2\",") { &line[..60] } else { line }))
         .collect();
+    home.file("project/pack/skills/pdf/SKILL.md", "---\ndescription: Reads PDF files.\n---\n");
+    home.file("offshoot/settings.json", r#"{"packages": ["../project/pack"]}"#);
     home.file("project/broken.jsonl", broken);
     home.file("project/lost.jsonl", &text[40..]);
     home.file("project/other.jsonl", "{}\n");

@@ -45,7 +45,11 @@ fn the_list_shows_the_effective_settings_and_their_files() {
     shell.passVariables               -                   default
     extensions                        -                   default
     extensionHosts                    -                   default
-    piExtensions                      true                default
+    skills                            -                   default
+    prompts                           -                   default
+    themes                            -                   default
+    packages                          -                   default
+    piExtensions                      -                   default
     defaultProjectTrust               ask                 default
     providers.lab                     http://127.0.0.1:1  [home]/offshoot/settings.json
     ");

@@ -66,12 +66,7 @@ impl Home {
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
-        Run {
-            stdout: output.stdout,
-            stderr: output.stderr,
-            code: output.status.code().unwrap(),
-            home: self.dir.path().to_str().unwrap().to_owned(),
-        }
+        Run::of(self, output)
     }
 
     /// Returns a command that is ready to run, its output piped.
@@ -143,6 +138,16 @@ impl Home {
 }
 
 impl Run {
+    /// Takes the output of a command that ran in a home.
+    pub(crate) fn of(home: &Home, output: std::process::Output) -> Self {
+        Run {
+            stdout: output.stdout,
+            stderr: output.stderr,
+            code: output.status.code().unwrap(),
+            home: home.dir.path().to_str().unwrap().to_owned(),
+        }
+    }
+
     /// Returns standard output as text, after checking that the command succeeded.
     pub(crate) fn ok(&self) -> &str {
         assert_eq!(self.code, 0, "{self}");

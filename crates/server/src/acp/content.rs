@@ -41,7 +41,7 @@ pub(super) fn submission(prompt: &Json) -> Result<Submission, Failure> {
         }
     }
     let text = texts.join("\n\n");
-    Ok(Submission { typed: mentions.join(" "), text, images, source: "rpc" })
+    Ok(Submission { typed: mentions.join(" "), text, images, source: "rpc", ..Submission::default() })
 }
 
 /// Names a linked resource: a file as `@path`, anything else as a link.

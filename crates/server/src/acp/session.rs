@@ -136,11 +136,16 @@ impl AcpSession {
         }
     }
 
-    /// Sends the names of the commands of extensions.
+    /// Sends the names of the commands of the program, of extensions, templates and skills.
     async fn send_commands(&self) {
-        let of_extensions = numbered(&self.server.agent.state().commands)
+        let state = self.server.agent.state();
+        let of_extensions = numbered(&state.commands)
             .into_iter()
             .map(|(name, command)| json!({"name": name, "description": command.description()}));
+        let of_files = state.resources.commands().map(|command| {
+            let hint = command.argument_hint.unwrap_or("arguments");
+            json!({"name": command.name, "description": command.description, "input": {"hint": hint}})
+        });
         let own = self.server.program.typed_commands().into_iter().map(|command| {
             let mut spelled = json!({"name": command.name, "description": command.description});
             if !command.arguments.is_empty() {
@@ -148,7 +153,7 @@ impl AcpSession {
             }
             spelled
         });
-        let commands: Vec<Json> = own.chain(of_extensions).collect();
+        let commands: Vec<Json> = own.chain(of_extensions).chain(of_files).collect();
         let update = json!({"sessionUpdate": "available_commands_update", "availableCommands": commands});
         self.send_all(vec![update]).await;
     }

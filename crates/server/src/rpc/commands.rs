@@ -135,10 +135,14 @@ impl Server {
                 data(&json!({ "messages": messages }))
             }),
             Command::GetCommands {} => {
-                let commands = numbered(&self.agent.state().commands).into_iter().map(|(name, command)| {
+                let state = self.agent.state();
+                let of_extensions = numbered(&state.commands).into_iter().map(|(name, command)| {
                     json!({"name": name, "description": command.description(), "source": "extension"})
                 });
-                data(&json!({"commands": commands.collect::<Vec<_>>()}))
+                let of_files = state.resources.commands().map(|command| {
+                    json!({"name": command.name, "description": command.description, "source": command.source})
+                });
+                data(&json!({"commands": of_extensions.chain(of_files).collect::<Vec<_>>()}))
             }
             other => return Err(other),
         })

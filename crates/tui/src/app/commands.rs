@@ -19,6 +19,7 @@ use offshoot_agent::tools::UserCommand;
 use session_tree::{EntryId, Position, Role, Session};
 
 use super::App;
+use super::completion::resource_commands;
 use super::services::{
     ChangeCommand, ChangeEffect, ChangeResult, ChatCommand, Line, Report, SessionChange, SessionCommand,
 };
@@ -48,6 +49,7 @@ impl App<'_> {
                 }
             }
             Line::Unknown(..) | Line::Text if self.run_extension_command(text) => {}
+            Line::Unknown(..) if self.agent.state().resources.has_command(text) => self.say(text),
             Line::Text => match UserCommand::parse(text) {
                 Some(command) => self.run_shell(command),
                 None => self.say(text),
@@ -267,7 +269,7 @@ impl App<'_> {
             .commands
             .iter()
             .map(|one| (format!("/{} {}", one.name, one.arguments), one.what.clone()));
-        let others = self.extensions.offered_commands().into_iter();
+        let others = self.extensions.offered_commands().into_iter().chain(resource_commands(&self.agent));
         let all = own.chain(others.map(|one| (format!("/{}", one.text), one.what)));
         let all: Vec<(String, String)> =
             all.filter(|(call, _)| name.is_empty() || call.trim_end() == format!("/{name}")).collect();

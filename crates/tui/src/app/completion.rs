@@ -41,7 +41,12 @@ impl Sources for CompletionSources<'_> {
     fn candidates(&self, kind: Completes, word: &str) -> Vec<Candidate> {
         match kind {
             Completes::Nothing | Completes::Extension => Vec::new(),
-            Completes::Commands => self.extensions.offered_commands(),
+            Completes::Commands => {
+                let mut offered = self.extensions.offered_commands();
+                let more = resource_commands(self.agent);
+                offered.extend(more.filter(|one| !self.has_command(&one.text)));
+                offered
+            }
             Completes::Entries => {
                 let mut found = self.agent.read(|session| references(Some(session)));
                 found.push(("-".to_owned(), "the previous position".to_owned()));
@@ -63,7 +68,22 @@ fn candidate(text: impl Into<String>, what: impl Into<String>) -> Candidate {
     Candidate { text: text.into(), what: what.into() }
 }
 
+/// Returns the commands of prompt templates and skills.
+pub(super) fn resource_commands(agent: &AgentHandle) -> impl Iterator<Item = Candidate> {
+    let resources = agent.state().resources;
+    let offered = resources.commands().map(|command| {
+        let hint = command.argument_hint.map(|hint| format!("{hint} ")).unwrap_or_default();
+        candidate(command.name, shortened(&format!("{hint}{}", command.description), WIDEST))
+    });
+    offered.collect::<Vec<_>>().into_iter()
+}
+
 impl CompletionSources<'_> {
+    /// Returns true if an extension has a command of this name.
+    fn has_command(&self, name: &str) -> bool {
+        self.extensions.offered_commands().iter().any(|known| known.text == name)
+    }
+
     fn models(&self) -> Vec<Candidate> {
         let models = self.services.models().into_iter().filter(|model| model.has_key);
         models.map(|model| candidate(model.spec.full_name(), model.spec.name)).collect()

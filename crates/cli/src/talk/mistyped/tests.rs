@@ -16,7 +16,7 @@ fn a_word_close_to_a_command_is_no_prompt() {
         (&["sesions"], "sessions"),
         (&["branch"], "branches"),
         (&["export-brnch", "x", "y"], "export-branch"),
-        (&["install", "npm:x"], "extension"),
+        (&["uninstall", "npm:x"], "remove"),
     ] {
         assert_eq!(hint(line), Some(format!("did you mean `offshoot {command}`?")), "{line:?}");
     }
