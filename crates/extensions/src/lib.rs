@@ -21,6 +21,7 @@ mod handle;
 pub mod host;
 mod limits;
 mod load;
+mod notifications;
 #[cfg(feature = "engine")]
 mod process;
 mod registry;
