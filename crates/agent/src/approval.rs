@@ -196,7 +196,12 @@ impl Approver for Approvals {
 /// Describes what would happen, in full, and why the user is asked if that is not obvious.
 fn about(call: &ReadyCall, reason: &Reason) -> String {
     let without_rules = Permissions::new(Mode::AskFor).judge_call(call).reason;
-    let what = what(&call.effect, &without_rules);
+    let what = match (&call.effect, &call.call.arguments) {
+        (Effect::Extension { .. }, Json::Object(given)) if !given.is_empty() => {
+            format!("{without_rules} with {}", call.call.arguments)
+        }
+        (effect, _) => what(effect, &without_rules),
+    };
     match reason {
         Reason::Rule(_) => format!("asked because of {reason}\n{what}"),
         Reason::MayConcern(_) | Reason::Provenance(_) | Reason::OpensSecrets(_)
@@ -212,6 +217,7 @@ fn about(call: &ReadyCall, reason: &Reason) -> String {
 fn what(effect: &Effect, without_rules: &Reason) -> String {
     let paths = match effect {
         Effect::Runs(text) | Effect::Other(text) => return text.clone(),
+        Effect::Extension { .. } => return without_rules.to_string(),
         Effect::Reads(paths) | Effect::Writes(paths) => paths,
     };
     match (paths.as_slice(), without_rules) {

@@ -106,6 +106,13 @@ pub enum Reason {
     Writes(PathBuf),
     /// The call runs a command.
     Runs(String),
+    /// The call runs a tool of an extension.
+    Extension {
+        /// The name of the tool.
+        tool: String,
+        /// The extension, as rules name it.
+        extension: String,
+    },
     /// The call does something else.
     Other(String),
     /// A path cannot be resolved, for instance because its links form a circle.
@@ -136,6 +143,9 @@ impl fmt::Display for Reason {
             Reason::ReadsOwnOutput => f.write_str("it reads the output of an earlier command"),
             Reason::Writes(path) => write!(f, "it changes {}", path.display()),
             Reason::Runs(command) => write!(f, "it runs `{command}`"),
+            Reason::Extension { tool, extension } => {
+                write!(f, "the tool `{tool}` of the extension `{extension}`")
+            }
             Reason::Other(words) => f.write_str(words),
             Reason::BadPath(path) => write!(f, "{} leads nowhere", path.display()),
             Reason::OpensCredentials(path) => write!(f, "{} holds credentials", path.display()),
@@ -203,7 +213,9 @@ impl Permissions {
         let verdict = match effect {
             Effect::Reads(_) | Effect::Writes(_) => self.judge_paths(tool, effect, paths, &place),
             Effect::Runs(_) => self.judge_command(tool, effect, &place),
-            Effect::Other(_) => self.judge_one(tool, effect, &Target::of(effect), &place),
+            Effect::Extension { .. } | Effect::Other(_) => {
+                self.judge_one(tool, effect, &Target::of(effect), &place)
+            }
         };
         self.with_mode(verdict)
     }
@@ -333,6 +345,10 @@ fn without_rule(effect: &Effect, target: &Target<'_>, place: &ResolvedPath) -> V
         (Effect::Writes(_), Target::Path(file)) => (Decision::Ask, Reason::Writes(file.real().to_owned())),
         (Effect::Writes(_), _) => (Decision::Ask, Reason::Writes(place.real().to_owned())),
         (Effect::Runs(command), _) => (Decision::Ask, Reason::Runs(command.clone())),
+        (Effect::Extension { tool, extension }, _) => {
+            let (tool, extension) = (tool.clone(), extension.clone());
+            (Decision::Ask, Reason::Extension { tool, extension })
+        }
         (Effect::Other(words), _) => (Decision::Ask, Reason::Other(words.clone())),
     };
     Verdict { decision, reason }

@@ -58,6 +58,13 @@ pub enum Effect {
     Writes(Vec<PathBuf>),
     /// Runs this command.
     Runs(String),
+    /// Runs code of an extension.
+    Extension {
+        /// The name of the tool.
+        tool: String,
+        /// The extension, as rules name it: `web`, or `./web` if it belongs to the project.
+        extension: String,
+    },
     /// Any other effect, described in words.
     Other(String),
 }
@@ -67,7 +74,7 @@ impl Effect {
     pub fn paths(&self) -> &[PathBuf] {
         match self {
             Effect::Reads(paths) | Effect::Writes(paths) => paths,
-            Effect::Runs(_) | Effect::Other(_) => &[],
+            Effect::Runs(_) | Effect::Extension { .. } | Effect::Other(_) => &[],
         }
     }
 }

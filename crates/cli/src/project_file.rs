@@ -63,19 +63,28 @@ impl ProjectFile {
     }
 }
 
-/// The rules that the user has allowed permanently in one working directory.
+/// The rules that the user has allowed permanently, in one working directory or in all of them.
 #[derive(Debug, Clone)]
-pub(crate) struct ProjectRules {
+pub(crate) struct KeptRules {
     file: ProjectFile,
-    project: String,
+    /// The working directory, or [`EVERYWHERE`].
+    place: String,
 }
 
-impl ProjectRules {
+/// The entry of the rules that hold in all working directories, which are absolute paths.
+const EVERYWHERE: &str = "*";
+
+impl KeptRules {
     /// Names the rules of a working directory, in a file of the user's own directory.
-    pub(crate) fn new(config: &Path, cwd: &Path) -> Self {
+    pub(crate) fn of_project(config: &Path, cwd: &Path) -> Self {
         let project = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+        KeptRules { place: project.to_string_lossy().into_owned(), ..Self::everywhere(config) }
+    }
+
+    /// Names the rules that hold in all working directories.
+    pub(crate) fn everywhere(config: &Path) -> Self {
         let file = ProjectFile::new(config.join("permissions.json"));
-        ProjectRules { file, project: project.to_string_lossy().into_owned() }
+        KeptRules { file, place: EVERYWHERE.to_owned() }
     }
 
     /// Returns the path of the file.
@@ -86,7 +95,7 @@ impl ProjectRules {
     /// Lists the rules.
     pub(crate) fn list(&self) -> Result<Vec<String>, CommandError> {
         let entries = self.file.read()?;
-        let rules = entries.get(&self.project).and_then(|entry| entry["allow"].as_array());
+        let rules = entries.get(&self.place).and_then(|entry| entry["allow"].as_array());
         Ok(rules.into_iter().flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect())
     }
 
@@ -94,7 +103,7 @@ impl ProjectRules {
     pub(crate) fn add(&self, rule: &Rule) -> Result<(), CommandError> {
         let rule = json!(rule.to_string());
         let add = |entries: &mut Map<String, Json>| {
-            let entry = entries.entry(&self.project).or_insert_with(|| json!({"allow": []}));
+            let entry = entries.entry(&self.place).or_insert_with(|| json!({"allow": []}));
             let Some(rules) = entry["allow"].as_array_mut() else { return false };
             let is_new = !rules.contains(&rule);
             rules.extend(is_new.then_some(rule));
@@ -107,7 +116,7 @@ impl ProjectRules {
     pub(crate) fn remove(&self, rule: &Rule) -> Result<bool, CommandError> {
         let rule = rule.to_string();
         self.file.change(|entries| {
-            let Some(rules) = entries.get_mut(&self.project).and_then(|entry| entry["allow"].as_array_mut())
+            let Some(rules) = entries.get_mut(&self.place).and_then(|entry| entry["allow"].as_array_mut())
             else {
                 return false;
             };

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::database::Databases;
 use crate::error::CommandError;
 use crate::pi::{PiSetup, PiUse};
-use crate::project_file::{ProjectRules, read_if_present};
+use crate::project_file::{KeptRules, read_if_present};
 use crate::settings::Settings;
 use crate::trust::{self, Project, TrustFile, TrustState};
 
@@ -88,8 +88,13 @@ impl Setup {
     }
 
     /// Returns the rules that the user has allowed always in this project.
-    pub(crate) fn project_rules(&self) -> ProjectRules {
-        ProjectRules::new(&self.config, &self.cwd)
+    pub(crate) fn project_rules(&self) -> KeptRules {
+        KeptRules::of_project(&self.config, &self.cwd)
+    }
+
+    /// Returns the rules that the user has allowed always in all projects.
+    pub(crate) fn user_rules(&self) -> KeptRules {
+        KeptRules::everywhere(&self.config)
     }
 
     /// Returns the models with their keys.
@@ -181,7 +186,7 @@ pub(crate) fn credentials_file(config: &Path) -> CredentialsFile {
 /// Returns the files that control the program.
 fn private_files(app: &App, config: &Path) -> Vec<PathBuf> {
     let trust = app.env.state_dir().ok().map(|state| TrustFile::in_directory(&state).path().to_owned());
-    let rules = ProjectRules::new(config, Path::new("")).path().to_owned();
+    let rules = KeptRules::everywhere(config).path().to_owned();
     [config.join("settings.json"), config.join(MCP), rules].into_iter().chain(trust).collect()
 }
 

@@ -342,7 +342,8 @@ impl AgentArgs {
         let tools = self.tool_box();
         let mode = if self.yes { PermissionMode::AllowAll } else { mode };
         let secrets = setup.secrets()?;
-        let allowed = [setup.project_rules().list()?, self.allow.clone()].concat();
+        let allowed =
+            [setup.user_rules().list()?, setup.project_rules().list()?, self.allow.clone()].concat();
         let mut permissions = setup.settings.permissions(mode, &allowed)?;
         permissions.secrets = Arc::new(secrets.clone());
         let resources = self.resources.load(self.extensions.paths(), setup, app);

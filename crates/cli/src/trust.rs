@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::settings::DefaultTrust;
 
 pub(crate) use file::TrustFile;
-pub(crate) use project::{CODE, Project};
+pub(crate) use project::Project;
 
 // The options about trust. (A documentation comment would replace the help of a command.)
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -91,6 +91,10 @@ impl Args {
 pub(crate) fn root(cwd: &Path) -> &Path {
     cwd.ancestors().find(|directory| directory.join(".git").exists()).unwrap_or(cwd)
 }
+
+/// A note for a project with extensions that the user is asked to trust.
+pub(crate) const CODE_NOTE: &str = "a loaded extension runs with your rights: it can read, change and delete your files, \
+                                    start programs, and send what it reads to others";
 
 #[cfg(test)]
 mod tests;

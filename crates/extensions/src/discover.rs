@@ -42,6 +42,15 @@ pub struct FoundExtension {
     pub is_confined: bool,
 }
 
+impl FoundExtension {
+    /// Returns the name that rules for tool calls use: that of its package or directory, or of its file. The `./` of an
+    /// extension of a project keeps it apart from those of the user.
+    pub(crate) fn rule_name(&self) -> String {
+        let place = if self.is_confined { "./" } else { "" };
+        format!("{place}{}", self.name)
+    }
+}
+
 /// Finds the extensions in a directory, sorted by name: `*.ts`, `*.js`, `*/index.ts`, `*/package.json`.
 pub fn in_directory(directory: &Path) -> Vec<FoundExtension> {
     visible(directory).iter().flat_map(|path| at(path)).collect()
@@ -145,8 +154,13 @@ fn found(path: &Path, name: String) -> FoundExtension {
     FoundExtension { name, path, root, dialect, is_confined: false }
 }
 
+/// Returns the name of a file without its ending, or that of its directory if it is an index.
 fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    let named = match path.file_stem() {
+        Some(stem) if stem == "index" => path.parent().and_then(Path::file_name).or(Some(stem)),
+        stem => stem,
+    };
+    named.unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn file_name(path: &Path) -> String {

@@ -34,6 +34,11 @@ impl Extension {
         &self.handle.name
     }
 
+    /// Returns the name that rules for tool calls use.
+    pub(crate) fn rule_name(&self) -> &str {
+        &self.handle.rule_name
+    }
+
     /// Returns what it has registered so far.
     pub fn registry(&self) -> Registry {
         self.handle.registry()

@@ -12,8 +12,10 @@ use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::discover::FoundExtension;
 use crate::host::{ExtensionFailure, Host, HostEvent};
 use crate::limits::{Clock, Limits};
+use crate::notifications::Notifications;
 use crate::registry::Registry;
 
 /// How often to check an extension that does not answer.
@@ -65,6 +67,8 @@ pub(crate) type Reply = Option<oneshot::Sender<Result<String, String>>>;
 /// The handle of one extension.
 pub(crate) struct Handle {
     pub(crate) name: String,
+    /// The name that rules for tool calls use.
+    pub(crate) rule_name: String,
     orders: mpsc::UnboundedSender<Order>,
     next: AtomicU64,
     /// The bytes of messages on the bus that script has not received yet.
@@ -80,6 +84,8 @@ pub(crate) struct Handle {
     registry: Mutex<Registry>,
     /// True once the extension has been loaded.
     pub(crate) is_loaded: AtomicBool,
+    /// How many notifications may be shown.
+    pub(crate) notifications: Notifications,
     /// The receivers of the output of running tools, by the id of the call.
     pub(crate) progress: Mutex<BTreeMap<String, Progress>>,
     /// The receivers of the answers that script streams for its models.
@@ -91,14 +97,15 @@ pub(crate) type Progress = Arc<dyn Fn(Json) + Send + Sync>;
 
 impl Handle {
     pub(crate) fn new(
-        name: String,
+        found: &FoundExtension,
         host: Arc<Host>,
         limits: Limits,
         bus: Arc<Bus>,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Order>) {
         let (orders, receiver) = mpsc::unbounded_channel();
         let handle = Arc::new(Handle {
-            name,
+            name: found.name.clone(),
+            rule_name: found.rule_name(),
             orders,
             next: AtomicU64::new(1),
             unread: AtomicUsize::new(0),
@@ -110,6 +117,7 @@ impl Handle {
             open_dialogs: AtomicUsize::new(0),
             registry: Mutex::default(),
             is_loaded: AtomicBool::new(false),
+            notifications: Notifications::default(),
             progress: Mutex::default(),
             answers: Mutex::default(),
         });

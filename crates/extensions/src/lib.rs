@@ -26,6 +26,7 @@ mod limits;
 mod load;
 pub mod network;
 pub mod package;
+mod notifications;
 #[cfg(feature = "engine")]
 mod process;
 mod registry;

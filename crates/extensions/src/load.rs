@@ -125,7 +125,7 @@ async fn load_one(
     bus: &Arc<Bus>,
 ) -> Result<Extension, LoadError> {
     let failed = |message: String| LoadError { path: found.path.clone(), message };
-    let (handle, orders) = Handle::new(found.name.clone(), host.clone(), options.limits.clone(), bus.clone());
+    let (handle, orders) = Handle::new(found, host.clone(), options.limits.clone(), bus.clone());
     let facts = json!({
         "name": found.name,
         "path": found.path.to_string_lossy(),

@@ -135,11 +135,8 @@ impl Tool for ExtensionTool {
     }
 
     fn effect(&self, _: &Json) -> Effect {
-        Effect::Other(format!(
-            "the tool `{}` of the extension `{}`",
-            self.tool.spec.name,
-            self.extension.name()
-        ))
+        let (tool, extension) = (self.tool.spec.name.clone(), self.extension.rule_name().to_owned());
+        Effect::Extension { tool, extension }
     }
 
     fn runs_concurrently(&self, _: &Json) -> bool {

@@ -77,7 +77,8 @@ pub use review::merge_warnings;
 pub use screen::is_terminal;
 pub use services::{
     AvailableModel, ChangeCommand, ChangeEffect, ChangeResult, ChatCommand, ChatSettings, Environment,
-    ErrorText, Export, Line, Report, RunChange, Services, SessionChange, SessionCommand, TrustQuestion,
+    ErrorText, Export, Line, Report, RuleScope, RunChange, Services, SessionChange, SessionCommand,
+    TrustQuestion,
 };
 pub use signals::Signals;
 

@@ -5,6 +5,7 @@
 //!   write(src/**)        changes below src
 //!   bash(cargo test *)   this command, with anything behind it
 //!   grep                 one tool by name
+//!   extension(web)       all tools of the extension `web`; `./web` is one of the project
 //!   mcp__files__*        all tools whose names begin with this text
 //! ```
 
@@ -22,10 +23,11 @@ use crate::tools::{ResolvedPath, paths};
 /// A decision about some calls.
 ///
 /// `read` names every tool that reads files, `write` every tool that changes files, `bash` every tool that runs
-/// commands, `*` all; any other name is that of a tool, and a `*` at its end
+/// commands, `extension` every tool of an extension, `*` all; any other name is that of a tool, and a `*` at its end
 /// matches any text. A path pattern is a glob: a relative one starts at the working
 /// directory, `..` leads out of it, one without a slash is a name at any depth, `dir/**` includes the directory. A
-/// command pattern is compared word by word; the word `*` matches any number of words.
+/// command pattern is compared word by word; the word `*` matches any number of words. The pattern of an extension is its
+/// name.
 #[derive(Debug, Clone)]
 pub struct Rule {
     pub(super) decision: Decision,
@@ -69,6 +71,8 @@ struct Pattern {
 pub(super) enum Target<'p> {
     Path(&'p ResolvedPath),
     Command(Script),
+    /// The name of an extension.
+    Extension(String),
     Text(String),
     Nothing,
 }
@@ -77,6 +81,7 @@ impl Target<'_> {
     pub(super) fn of(effect: &Effect) -> Self {
         match effect {
             Effect::Runs(command) => Target::Command(Script::parse(command)),
+            Effect::Extension { extension, .. } => Target::Extension(extension.clone()),
             Effect::Other(words) => Target::Text(words.clone()),
             Effect::Reads(_) | Effect::Writes(_) => Target::Nothing,
         }
@@ -86,7 +91,7 @@ impl Target<'_> {
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         let script = match self {
             Target::Command(script) => Some(script),
-            Target::Path(_) | Target::Text(_) | Target::Nothing => None,
+            Target::Path(_) | Target::Extension(_) | Target::Text(_) | Target::Nothing => None,
         };
         script.into_iter().flat_map(|script| script.commands.iter().flatten()).map(|word| word.text.as_str())
     }
@@ -130,12 +135,18 @@ impl Rule {
         self.decision
     }
 
+    /// Returns the extension whose tools the rule is about. Returns `None` for a rule about anything else.
+    pub fn extension(&self) -> Option<&str> {
+        self.pattern.as_ref().filter(|_| self.tool == "extension").map(|pattern| pattern.text.as_str())
+    }
+
     /// Returns true if the rule applies to calls of this tool.
     pub(super) fn concerns(&self, tool: &str, effect: &Effect) -> bool {
         let kind = match effect {
             Effect::Reads(_) => "read",
             Effect::Writes(_) => "write",
             Effect::Runs(_) => "bash",
+            Effect::Extension { .. } => "extension",
             Effect::Other(_) => tool,
         };
         let has_beginning = |beginning: &str| !beginning.is_empty() && tool.starts_with(beginning);
@@ -163,8 +174,9 @@ impl Rule {
         match target {
             Target::Path(file) => pattern.restricts_file(file, place),
             Target::Command(script) => script.any_match(&pattern.words),
+            Target::Extension(name) if pattern.text == *name => Match::Yes,
             Target::Text(text) => pattern.words.matches_text(text),
-            Target::Nothing => Match::No,
+            Target::Extension(_) | Target::Nothing => Match::No,
         }
     }
 
@@ -174,6 +186,7 @@ impl Rule {
             (None, _) => true,
             // The real path counts, and a relative pattern matches only inside the working directory.
             (Some(pattern), Target::Path(file)) => pattern.fits(file.real(), place.real(), false),
+            (Some(pattern), Target::Extension(name)) => pattern.text == *name,
             (Some(pattern), Target::Text(text)) => pattern.words.matches_text(text) == Match::Yes,
             (Some(_), Target::Command(_) | Target::Nothing) => false,
         }

@@ -14,6 +14,8 @@ pub(crate) fn always_rule(request: &ReadyCall) -> Option<Rule> {
         Effect::Writes(_) => format!("write({})", similar_files(request)?),
         // Names the tool itself: permission to list a directory is not permission to search it.
         Effect::Reads(_) => format!("{name}({})", literal(only_path(request)?)?),
+        // The code of an extension is trusted as a whole: each of its tools runs what it wants.
+        Effect::Extension { extension, .. } => format!("extension({})", plain_name(extension)?),
         Effect::Other(_) => name.clone(),
     };
     Rule::parse(Decision::Allow, &text).ok()
@@ -69,6 +71,12 @@ fn similar_files(request: &ReadyCall) -> Option<String> {
         Some(parent) => Some(format!("{}/**", literal(parent)?)),
         None => Some(format!("./{}", literal(inside)?)),
     }
+}
+
+/// Returns the name of an extension if a rule with it names no other.
+fn plain_name(name: &str) -> Option<&str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "@/._- ".contains(c);
+    (name.trim() == name && name.chars().all(is_plain)).then_some(name)
 }
 
 /// Returns the only path of a call, with links followed.

@@ -132,6 +132,24 @@ fn read_and_write_stand_for_every_tool_that_does_so() {
 }
 
 #[test]
+fn a_rule_for_an_extension_allows_all_its_tools_and_those_of_no_other() {
+    let decided = |rules: &str, extension: &str| {
+        let (tool, extension) = ("look".to_owned(), extension.to_owned());
+        project(rules).judge("look", &Effect::Extension { tool, extension }).decision
+    };
+    assert_eq!(decided("", "web"), Ask);
+    assert_eq!(
+        ["web", "web2", "./web", "w"].map(|name| decided("allow extension(web)", name)),
+        [Allow, Ask, Ask, Ask]
+    );
+    assert_eq!(["web", "./web"].map(|name| decided("allow extension(./web)", name)), [Ask, Allow]);
+    assert_eq!(["web", "./web"].map(|name| decided("allow extension", name)), [Allow; 2]);
+    assert_eq!(decided("allow look", "web"), Allow);
+    assert_eq!(decided("allow extension(web)\ndeny look", "web"), Deny);
+    assert_eq!(decided("allow look\ndeny extension(web)", "web"), Deny);
+}
+
+#[test]
 fn a_search_that_may_include_denied_files_asks() {
     let project = project("deny read(secret/**)");
     assert_eq!([project.grep("."), project.grep("src"), project.grep("secret/..")], [Ask, Allow, Ask]);

@@ -4,14 +4,17 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_extensions::discover::Dialect;
+use offshoot_extensions::Registry;
+use offshoot_extensions::discover::{Dialect, FoundExtension};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::session_command::spawn_empty;
 use crate::app::App;
 use crate::error::{CommandError, Failure};
-use crate::extensions::{self, Sources};
+use crate::extensions::{self, Extended, ExtensionFrontEnd, Sources};
 use crate::setup::Setup;
+use crate::talk::waiting;
 use crate::trust;
 use crate::ui::{Column, Table, Tone};
 
@@ -42,6 +45,11 @@ struct New {
 
 #[derive(Debug, clap::Args)]
 struct List {
+    /// Load them, and list the commands, tools, options and keys that they register.
+    #[arg(long)]
+    registered: bool,
+    #[command(flatten)]
+    extensions: extensions::Args,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -57,6 +65,40 @@ pub(super) struct ListedExtension {
     dialect: Dialect,
     /// True if it belongs to the project.
     project: bool,
+    /// The registrations, with `--registered`; none if it was not loaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registered: Option<Registered>,
+}
+
+/// The names that an extension has registered.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Registered {
+    commands: Vec<String>,
+    tools: Vec<String>,
+    /// Its options for the command line, without the dashes.
+    flags: Vec<String>,
+    /// Its keys.
+    shortcuts: Vec<String>,
+}
+
+impl Registered {
+    fn new(registry: Registry) -> Self {
+        Registered {
+            commands: registry.commands.into_iter().map(|command| command.name).collect(),
+            tools: registry.tools.into_iter().map(|tool| tool.spec.name).collect(),
+            flags: registry.flags,
+            shortcuts: registry.shortcuts.into_iter().map(|shortcut| shortcut.key).collect(),
+        }
+    }
+
+    /// Spells the registrations in one line.
+    fn line(&self) -> String {
+        let commands = self.commands.iter().map(|name| format!("/{name}"));
+        let flags = self.flags.iter().map(|name| format!("--{name}"));
+        let names =
+            commands.chain(self.tools.iter().cloned()).chain(flags).chain(self.shortcuts.iter().cloned());
+        names.collect::<Vec<_>>().join(" ")
+    }
 }
 
 pub(crate) fn run(args: &Args, app: &mut App) -> Result<(), CommandError> {
@@ -94,20 +136,48 @@ fn shown(path: &Path) -> String {
 
 fn show(list: &List, app: &mut App) -> Result<(), CommandError> {
     let setup = Setup::load(app, trust::Args::default())?;
-    let sources = Sources::new(&extensions::Args::default(), &setup, true, app)?;
+    let sources = Sources::new(&list.extensions, &setup, true, app)?;
     let (found, odd) = sources.find();
+    let loaded = if list.registered { Some(load(list, sources, &setup, app)?) } else { None };
+    let registered = |one: &FoundExtension| {
+        let extension = loaded.as_ref()?.iter().find(|(name, _)| *name == one.name);
+        extension.map(|(_, registry)| Registered::new(registry.clone()))
+    };
     if list.json {
         app.ui.json_list(found.iter().map(|one| {
             let (name, path) = (one.name.clone(), one.path.display().to_string());
-            Ok(ListedExtension { name, path, dialect: one.dialect, project: one.is_confined })
+            let (dialect, project, registered) = (one.dialect, one.is_confined, registered(one));
+            Ok(ListedExtension { name, path, dialect, project, registered })
         }))?;
     } else {
         let rows = found.iter().map(|one| {
             let owner = if one.is_confined { "project" } else { "own" };
-            let path = one.path.display().to_string();
-            Ok([(Tone::Accent, one.name.clone()), (Tone::Dim, owner.to_owned()), (Tone::Plain, path)])
+            let last = match list.registered {
+                true => registered(one).map_or("not loaded".to_owned(), |registered| registered.line()),
+                false => one.path.display().to_string(),
+            };
+            Ok([(Tone::Accent, one.name.clone()), (Tone::Dim, owner.to_owned()), (Tone::Plain, last)])
         });
         Table::show([Column::words(""), Column::words(""), Column::wide("")], rows, &mut app.ui)?;
     }
     odd.iter().try_for_each(|text| app.ui.tell(&format!("warning: {text}")))
+}
+
+/// Loads the extensions with an empty session, and returns their names and registrations.
+fn load(
+    list: &List,
+    sources: Sources,
+    setup: &Setup,
+    app: &mut App,
+) -> Result<Vec<(String, Registry)>, CommandError> {
+    let agent = spawn_empty(setup, app)?;
+    waiting(async |_| {
+        let output = ExtensionFrontEnd::words();
+        let extended = Extended::new(&list.extensions, sources, &agent, setup, output, app)?;
+        extensions::start(&agent, extended.as_ref(), None).await?;
+        let loaded = extended.as_ref().map(Extended::loaded).unwrap_or_default();
+        let registries = loaded.iter().map(|one| (one.name().to_owned(), one.registry())).collect();
+        agent.quit().await?;
+        Ok(registries)
+    })?
 }

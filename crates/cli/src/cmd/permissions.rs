@@ -14,11 +14,13 @@ use crate::trust;
 /// List the rules for tool calls in this project, or revoke one.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Rules come from settings files, from the answer \"Always in this project\", and, in a conversation,
-from the answer \"Always\". Those of settings files are changed there.
+Rules come from settings files, from the answers \"Always in this project\" and \"Always in all
+projects\", and, in a conversation, from the answer \"Always\". Those of settings files are changed
+there.
 
 Example:
-  offshoot permissions --revoke 'bash(cargo test *)'   ask about `cargo test` again")]
+  offshoot permissions --revoke 'bash(cargo test *)'   ask about `cargo test` again
+  offshoot permissions --revoke 'extension(web)'       ask about the tools of this extension again")]
 pub(crate) struct Args {
     /// Revoke a listed rule that an answer has added.
     #[arg(long, value_name = "RULE", num_args = 1..)]
@@ -44,6 +46,7 @@ pub(crate) async fn run(args: &Args, work: &mut Work<'_>) -> Outcome {
     }
     if !work.dry_run {
         setup.project_rules().remove(&rule)?;
+        setup.user_rules().remove(&rule)?;
         work.agent.revoke(&rule);
     }
     let change = Change::new("revoked", "revoke", format!("the rule `{rule}`"));
@@ -69,7 +72,7 @@ struct Listed {
     #[schemars(with = "String")]
     decision: Decision,
     rule: String,
-    /// The settings file, `this project` or `until you leave`.
+    /// The settings file, `this project`, `all projects` or `until you leave`.
     from: String,
     /// True for a rule that an answer has added.
     #[serde(skip)]
@@ -94,6 +97,7 @@ fn listed(setup: &Setup, work: &Work<'_>) -> Result<Vec<Listed>, CommandError> {
     };
     let mut rules: Vec<Listed> = own.collect();
     rules.extend(setup.project_rules().list()?.into_iter().map(answer("this project")));
+    rules.extend(setup.user_rules().list()?.into_iter().map(answer("all projects")));
     let known = |rules: &[Listed], rule: &Rule| {
         rules.iter().any(|listed| listed.rule == rule.to_string() && listed.decision == rule.decision())
     };

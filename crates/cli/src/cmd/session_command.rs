@@ -253,6 +253,12 @@ fn plan(session: Session, command: &SessionCommand, app: &mut App) -> Result<Cha
     })?
 }
 
+/// Starts an agent without a model on an empty session, which is not stored.
+pub(crate) fn spawn_empty(setup: &Setup, app: &App) -> Result<AgentHandle, CommandError> {
+    let session = app.options().in_memory(app.env.cwd()?)?;
+    spawn(Agent::new(session, &setup.cwd).with_secrets(setup.secrets()?))
+}
+
 /// Starts an agent on its own thread.
 pub(crate) fn spawn(agent: Agent) -> Result<AgentHandle, CommandError> {
     agent.spawn().map_err(|error| CommandError::system("start", "the thread of the agent".as_ref(), &error))

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::ask;
 use crate::error::{CommandError, Failure};
-use crate::trust::{Project, TrustFile, TrustState};
+use crate::trust::{CODE_NOTE, Project, TrustFile, TrustState};
 use crate::ui::{Column, Table, Tone, bytes, count};
 
 /// Show what a project would load, and decide whether to trust it.
@@ -135,17 +135,21 @@ pub(crate) fn ask_before(project: &Project, is_changed: bool, app: &mut App) -> 
 
 fn show(project: &Project, standing: TrustState, app: &mut App) -> Result<(), CommandError> {
     let files = count(project.items.len(), "file");
-    let (tone, standing) = describe(standing);
+    let (tone, word) = describe(standing);
     app.ui.line(&[
         (Tone::Plain, &shown(&project.dir)),
         (Tone::Dim, &format!(" would load {files}; ")),
-        (tone, standing),
+        (tone, word),
     ])?;
     let rows = project.items.iter().map(|item| {
         let purpose = (Tone::Accent, item.purpose.to_owned());
         Ok([purpose, (Tone::Plain, shown(&item.path)), (Tone::Dim, bytes(item.bytes))])
     });
-    Table::show([Column::words(""), Column::wide(""), Column::numbers("")], rows, &mut app.ui)
+    Table::show([Column::words(""), Column::wide(""), Column::numbers("")], rows, &mut app.ui)?;
+    if project.has_code() && standing != TrustState::Refused {
+        app.ui.line(&[(Tone::Notice, &format!("note: {CODE_NOTE}"))])?;
+    }
+    Ok(())
 }
 
 fn shown(path: &Path) -> String {

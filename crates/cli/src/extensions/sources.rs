@@ -81,7 +81,7 @@ impl Sources {
         is_approved: bool,
         app: &mut App,
     ) -> Result<Self, CommandError> {
-        if !is_approved && !args.no_extensions && setup.project.as_ref().is_some_and(has_extensions) {
+        if !is_approved && !args.no_extensions && setup.project.as_ref().is_some_and(Project::has_code) {
             app.ui.tell("note: the extensions of this project are not loaded: this run cannot ask whether you trust them")?;
             app.ui.tell("hint: `--approve` loads them in this run")?;
         }
@@ -139,9 +139,4 @@ fn named(paths: &[PathBuf], odd: &mut Vec<String>) -> Vec<FoundExtension> {
         }
     }
     found
-}
-
-/// Returns true if a project has extensions.
-fn has_extensions(project: &Project) -> bool {
-    project.items.iter().any(|item| item.purpose == crate::trust::CODE)
 }

@@ -17,8 +17,8 @@ use offshoot_extensions::host::{FrontEnd, Host, Mode};
 use offshoot_extensions::theme::Themes;
 use offshoot_providers::{OfflineModel, Providers};
 use offshoot_tui::app::{
-    self as chat, AvailableModel, ChangeCommand, ChatSettings, ErrorText, Line, Report, RunChange, Services,
-    SessionChange, TrustQuestion,
+    self as chat, AvailableModel, ChangeCommand, ChatSettings, ErrorText, Line, Report, RuleScope, RunChange,
+    Services, SessionChange, TrustQuestion,
 };
 use offshoot_tui::chat::working::Activity;
 use offshoot_tui::keys::Keymap;
@@ -37,7 +37,7 @@ use crate::mcp::ToolServers;
 use crate::setup::{Setup, UnusedProject};
 use crate::slash::{self, Slash};
 use crate::talk;
-use crate::trust::{Project, TrustFile};
+use crate::trust::{CODE_NOTE, Project, TrustFile};
 
 /// The program as the chat sees it.
 pub(super) struct ChatServices<'a> {
@@ -294,8 +294,12 @@ impl Services for ChatServices<'_> {
         CommandError::from(error).into()
     }
 
-    fn allow_in_project(&self, rule: &Rule) -> Result<(), ErrorText> {
-        Ok(self.setup.project_rules().add(rule)?)
+    fn keep_rule(&self, rule: &Rule, scope: RuleScope) -> Result<(), ErrorText> {
+        let rules = match scope {
+            RuleScope::Project => self.setup.project_rules(),
+            RuleScope::User => self.setup.user_rules(),
+        };
+        Ok(rules.add(rule)?)
     }
 
     fn models(&self) -> Vec<AvailableModel> {
@@ -370,7 +374,11 @@ impl Services for ChatServices<'_> {
             return Ok(None);
         };
         let items = project.items.iter();
-        let files = items.map(|item| format!("{} {}", item.purpose, item.path.display())).collect();
+        let mut files: Vec<String> =
+            items.map(|item| format!("{} {}", item.purpose, item.path.display())).collect();
+        if project.has_code() {
+            files.push(format!("\nnote: {CODE_NOTE}"));
+        }
         self.again = Some((setup, Some(project)));
         Ok(Some(TrustQuestion { is_changed, files }))
     }

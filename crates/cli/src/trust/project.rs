@@ -34,7 +34,7 @@ pub(crate) struct Item {
 }
 
 /// The purpose of extensions.
-pub(crate) const CODE: &str = "code";
+const CODE: &str = "code";
 
 /// The files to look for, in offshoot's directory and in those of others.
 const PLACES: [(&str, &str); 10] = [
@@ -96,6 +96,11 @@ impl Project {
             }
         }
         Ok(scan.finish())
+    }
+
+    /// Returns true if it has code, such as extensions.
+    pub(crate) fn has_code(&self) -> bool {
+        self.items.iter().any(|item| item.purpose == CODE)
     }
 
     /// Returns the text and path of the first existing file of several names.

@@ -373,3 +373,24 @@ fn extensions_and_their_programs_do_not_get_keys() {
     assert!(got["given"].as_str().unwrap().contains("MY_TOKEN=own"), "what it sets itself is passed on");
     assert_eq!(got["file"], "EACCES");
 }
+
+#[test]
+fn the_list_shows_what_extensions_register() {
+    let text = r#"export default (pi: any) => {
+        pi.registerCommand("greet", { handler: async () => {} });
+        pi.registerFlag("loud", { type: "boolean", description: "Loud" });
+        pi.registerShortcut("ctrl+alt+g", { handler: async () => {} });
+        pi.registerTool({ name: "look", description: "Look", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [] }) });
+    };"#;
+    let home = Home::new();
+    home.file("project/x.ts", text);
+    home.file("project/bad.ts", "export default 1 +;");
+    let run = home.run(&["extension", "list", "--registered", "-e", "x.ts"]);
+    assert!(run.ok().contains("/greet look --loud ctrl+alt+g"), "{run}");
+    let run = home.run(&["extension", "list", "--registered", "--json", "-e", "x.ts", "-e", "bad.ts"]);
+    let listed: Value = serde_json::from_str(&run.ok()).unwrap();
+    let expected =
+        json!({"commands": ["greet"], "tools": ["look"], "flags": ["loud"], "shortcuts": ["ctrl+alt+g"]});
+    assert_eq!(listed[0]["registered"], expected, "{run}");
+    assert!(listed[1].get("registered").is_none() && run.err().contains("bad.ts"), "{run}");
+}

@@ -232,6 +232,39 @@ fn a_turn_that_runs_is_stopped_at_the_end_of_the_input_and_nothing_is_lost() {
 }
 
 #[test]
+fn a_client_approves_an_extension_once_for_all_its_calls() {
+    let call = |id: &str| Reply::answer().call(id, "look", json!({}));
+    let answer = || Reply::answer().text("ok");
+    let server = ModelServer::start([call("1"), answer(), call("2"), answer()]).unwrap();
+    let home = Home::new();
+    set_up(&home, &server, "openai-completions");
+    home.file(
+        "project/x.ts",
+        r#"export default (pi: any) => pi.registerTool({
+            name: "look", description: "Look", parameters: { type: "object", properties: {} },
+            execute: async () => ({ content: [{ type: "text", text: "seen" }] }),
+        });"#,
+    );
+    let mut program = Program::start(&home, &["--mode", "rpc", "-e", "x.ts"]);
+    let peer = &mut program.peer;
+    peer.data(json!({"type": "subscribe", "approvals": true}));
+    peer.send(&json!({"type": "prompt", "message": "look"}));
+    let asked = peer.event("extension_ui_request");
+    assert_eq!(asked["approval"]["rule"], "extension(x)", "{asked:#}");
+    peer.send(&json!({"type": "extension_ui_response", "id": asked["id"], "value": "Always"}));
+    assert_eq!(peer.event("tool_execution_end")["isError"], false);
+    peer.event("agent_settled");
+    peer.send(&json!({"type": "prompt", "message": "look again"}));
+    let end = peer.until(|record| {
+        assert_ne!(record["type"], "extension_ui_request", "{record:#}");
+        record["type"] == "tool_execution_end"
+    });
+    assert_eq!(end["isError"], false, "{end:#}");
+    peer.event("agent_settled");
+    assert_eq!(program.end(), 0);
+}
+
+#[test]
 fn a_tool_call_is_refused_unless_a_client_approves() {
     let call = |id: &str| Reply::answer().call(id, "bash", json!({"command": "printf done > out.txt"}));
     let answer = || Reply::answer().text("ok");

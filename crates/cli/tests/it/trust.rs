@@ -52,6 +52,7 @@ fn a_no_is_remembered_and_can_be_forgotten() {
     assert_snapshot!(home.run(&["trust", "--refuse"]), @"
     [home]/project would load 1 file; undecided
     code  .pi/extensions/a.ts  23 B
+    note: a loaded extension runs with your rights: it can read, change and delete your files, start programs, and send what it reads to others
     --- words
     refused [home]/project
     ");

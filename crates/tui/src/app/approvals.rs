@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 
 use offshoot_agent::approval::{ApprovalAnswer, ApprovalRequest};
+use offshoot_agent::permission::Rule;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::App;
+use super::services::RuleScope;
 use super::views::View;
 use crate::dialog::{Approval, Decided, Item};
 
@@ -60,12 +62,15 @@ impl App<'_> {
             let answer = match (decided, &request.rule) {
                 (Some(Decided { answer: 0, .. }), _) => ApprovalAnswer::Yes,
                 (Some(Decided { answer: 1, .. }), Some(_)) => ApprovalAnswer::Always,
-                (Some(Decided { answer: 2, .. }), Some(rule)) => {
-                    if let Err(error) = app.services.allow_in_project(rule) {
-                        app.fail_with(error);
+                (Some(Decided { answer, reason }), Some(rule)) => match scopes(rule).get(answer - 2) {
+                    Some((_, scope)) => {
+                        if let Err(error) = app.services.keep_rule(rule, *scope) {
+                            app.fail_with(error);
+                        }
+                        ApprovalAnswer::Always
                     }
-                    ApprovalAnswer::Always
-                }
+                    None => ApprovalAnswer::No(reason),
+                },
                 (decided, _) => ApprovalAnswer::No(decided.map(|decided| decided.reason).unwrap_or_default()),
             };
             request.answer(answer);
@@ -75,12 +80,21 @@ impl App<'_> {
     }
 }
 
+/// Returns the scopes in which a rule can be kept. Only the user's own extensions can be trusted everywhere: `./` names
+/// one of this project.
+fn scopes(rule: &Rule) -> &'static [(&'static str, RuleScope)] {
+    let scopes: &[_] =
+        &[("Always in this project", RuleScope::Project), ("Always in all projects", RuleScope::User)];
+    let is_own = rule.extension().is_some_and(|name| !name.starts_with("./"));
+    if is_own { scopes } else { &scopes[..1] }
+}
+
 /// Returns the question whether a tool call may run.
 fn question(request: &ApprovalRequest) -> Approval {
     let mut answers = vec![Item::new("Yes", "this time")];
     if let Some(rule) = &request.rule {
         answers.push(Item::new("Always", format!("{rule}, until you leave")));
-        answers.push(Item::new("Always in this project", rule.to_string()));
+        answers.extend(scopes(rule).iter().map(|(name, _)| Item::new(*name, rule.to_string())));
     }
     answers.push(Item::new("No", ""));
     let no = Item::new("No, and", "tell the model why");

@@ -29,6 +29,15 @@ use crate::time::Zone;
 /// The message of an error, with its hints.
 pub type ErrorText = String;
 
+/// The projects in which a rule is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleScope {
+    /// The current one.
+    Project,
+    /// All of the user.
+    User,
+}
+
 /// The program around the chat.
 pub trait Services {
     /// Returns the settings of the chat, and reads the key bindings.
@@ -69,8 +78,8 @@ pub trait Services {
     /// Describes an error of the agent.
     fn describe(&self, error: AgentError) -> ErrorText;
 
-    /// Keeps a rule that allows tool calls in this project.
-    fn allow_in_project(&self, rule: &Rule) -> Result<(), ErrorText>;
+    /// Keeps a rule that allows tool calls.
+    fn keep_rule(&self, rule: &Rule, scope: RuleScope) -> Result<(), ErrorText>;
 
     /// Returns all models.
     fn models(&self) -> Vec<AvailableModel>;

@@ -379,7 +379,8 @@ fn a_tool_of_an_extension_is_asked_about_and_draws_its_calls() {
     screen.wait_for("every conversation is a tree");
     screen.say("throw");
     let shown = screen.wait_for("May dice do this?");
-    assert!(shown.contains("dice, until you leave"), "{shown}");
+    assert!(shown.contains("the tool `dice` of the extension `x` with {\"sides\":20}"), "{shown}");
+    assert!(shown.contains("Always                  extension(x), until you leave"), "{shown}");
     screen.answer("1");
     screen.wait_for("throwing a die of 20\nit shows 7");
     screen.wait_for("Thrown.");
@@ -387,6 +388,82 @@ fn a_tool_of_an_extension_is_asked_about_and_draws_its_calls() {
     quit(screen);
     let screen = start_again(&home, 900, &["-c", "-e", "x.ts"]);
     screen.wait_for("throwing a die of 20\nit shows 7");
+    quit(screen);
+}
+
+#[test]
+fn a_trusted_extension_is_not_asked_about_again_until_it_is_revoked() {
+    let (home, server) = (Home::new(), ModelServer::start([]).unwrap());
+    set_up(&home, &server, "anthropic-messages");
+    let mut calls = 0;
+    let mut throw = |text: &str| {
+        calls += 1;
+        server.push(Reply::answer().call(&format!("c{calls}"), "dice", json!({"sides": 6})));
+        server.push(Reply::answer().text(text));
+    };
+    home.file("project/x.ts", TOOL);
+    let mut screen = start(&home, &["-e", "x.ts"]);
+    screen.wait_for("every conversation is a tree");
+    throw("First.");
+    screen.say("throw");
+    screen.wait_for("Always in all projects  extension(x)");
+    screen.answer("4");
+    screen.wait_for("First.");
+    screen.wait_without("Working");
+    quit(screen);
+
+    let mut screen = start_again(&home, 900, &["-e", "x.ts"]);
+    screen.wait_for("every conversation is a tree");
+    throw("Second.");
+    screen.say("throw");
+    let shown = screen.wait_for("Second.");
+    assert!(!shown.contains("May dice"), "{shown}");
+    screen.wait_without("Working");
+    screen.say("/permissions");
+    screen.wait_for("allow  extension(x)  all projects");
+    screen.say("/permissions --revoke extension(x)");
+    screen.wait_for("revoked the rule `extension(x)`");
+    throw("Third.");
+    screen.say("throw");
+    screen.wait_for("May dice do this?");
+    screen.answer("1");
+    screen.wait_for("Third.");
+    screen.wait_without("Working");
+    quit(screen);
+}
+
+#[test]
+fn an_extension_of_a_project_is_trusted_only_there() {
+    let (home, server) = (Home::new(), ModelServer::start([]).unwrap());
+    set_up(&home, &server, "anthropic-messages");
+    server.push(Reply::answer().call("c1", "dice", json!({"sides": 6})));
+    server.push(Reply::answer().text("Thrown."));
+    home.file("project/.offshoot/extensions/x.ts", TOOL);
+    let mut screen = start(&home, &["--approve"]);
+    screen.wait_for("every conversation is a tree");
+    screen.say("throw");
+    let shown = screen.wait_for("Always in this project  extension(./x)");
+    assert!(!shown.contains("all projects"), "{shown}");
+    screen.answer("3");
+    screen.wait_for("Thrown.");
+    screen.wait_without("Working");
+    screen.say("/permissions");
+    screen.wait_for("allow  extension(./x)  this project");
+    quit(screen);
+}
+
+#[test]
+fn a_flood_of_notifications_is_collapsed_and_stays_in_the_log() {
+    let text = r#"export default (pi: any) => pi.registerCommand("flood", { handler: async (_a: string, ctx: any) => {
+        for (let turn = 1; turn <= 120; turn += 1) ctx.ui.notify(`wave ${turn}.`, turn === 60 ? "warning" : "info");
+    } });"#;
+    let (_home, _server, mut screen) = begin(text, &[]);
+    screen.say("/flood");
+    screen.wait_for("100 more notifications of the extension x are in the log");
+    let shown = screen.wait_for("wave 20.");
+    assert!(!shown.contains("wave 21."), "{shown}");
+    screen.say("/log 200");
+    screen.wait_for("notification: wave 120.");
     quit(screen);
 }
 
@@ -450,6 +527,7 @@ fn a_project_is_asked_about_and_asked_about_again_when_it_changes() {
     let mut screen = start(&home, &[]);
     let shown = screen.wait_for("trust all of this? [yes/no/never]");
     assert!(shown.contains(".offshoot/extensions/x.ts"), "{shown}");
+    assert!(shown.contains("a loaded extension runs with your rights"), "{shown}");
     screen.send("no\r");
     screen.wait_for("every conversation is a tree");
     screen.say("/greet");
@@ -466,7 +544,8 @@ fn a_project_is_asked_about_and_asked_about_again_when_it_changes() {
     screen.wait_for("good morning");
     home.file("project/.offshoot/extensions/x.ts", greet("good evening"));
     screen.say("/reload");
-    screen.wait_for("This project changed since you trusted it");
+    let shown = screen.wait_for("This project changed since you trusted it");
+    assert!(shown.contains("a loaded extension runs with your rights"), "{shown}");
     screen.send("2");
     screen.wait_for("reloaded 1 extension,");
     screen.say("/greet");

@@ -48,7 +48,7 @@ pub(super) fn call(shared: &Shared, name: &str, mut arguments: Json, length: usi
             count_shown(shared, length)?;
             let notice = Notice::deserialize(&arguments).map_err(said)?;
             if let Some(extension) = shared.setting.extension() {
-                host.send(HostEvent::Show(extension, notice));
+                extension.show(notice);
             }
         }
         "log" => count_shown(shared, length).map(|()| log(extension, &arguments))?,
