@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use rquickjs::function::{Func, IntoArgs};
+use rquickjs::function::Func;
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Persistent, Runtime,
 };
@@ -26,6 +26,9 @@ use crate::handle::Handle;
 use crate::host::Host;
 use crate::limits::{Clock, Limits};
 use crate::strip::{Place, Places};
+
+pub(crate) use modules::{BUILTIN, refuse_to_load, resolved};
+pub(crate) use native::call as native_call;
 
 /// The error of the engine without memory.
 const EXHAUSTED: &str = "InternalError: out of memory";
@@ -50,6 +53,18 @@ impl Setting {
     pub(crate) fn extension(&self) -> Option<Extension> {
         Some(Extension { handle: self.handle.upgrade()? })
     }
+}
+
+/// Something that the worker tells script.
+pub(crate) enum Entry {
+    /// Begin a call.
+    Begin { id: u64, name: String, payload: String },
+    /// The answer to this call is not needed.
+    Cancel { id: u64 },
+    /// An operation is over.
+    Settle { op: u64, is_ok: bool, text: String },
+    /// A timer is due.
+    Tick { id: u64 },
 }
 
 /// Something that script requested from the worker.
@@ -99,15 +114,7 @@ impl Engine {
         runtime.set_max_stack_size(setting.limits.stack);
         let clock = setting.clock.clone();
         runtime.set_interrupt_handler(Some(Box::new(move || clock.should_end())));
-        let shared = Rc::new(Shared {
-            setting,
-            outbox: RefCell::default(),
-            sent: Cell::new(0),
-            shown: Cell::new((Instant::now(), 0)),
-            places: RefCell::default(),
-            rejections: RefCell::default(),
-            exhausted: Cell::new(false),
-        });
+        let shared = Rc::new(Shared::new(setting));
         let of_tracker = shared.clone();
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, _, reason, is_handled| {
             of_tracker.note_rejection(&reason, is_handled);
@@ -119,22 +126,20 @@ impl Engine {
         Ok(Engine { main, context, runtime, shared })
     }
 
-    /// Calls one of our own functions in script, and runs script until all jobs are done. Fails if the engine becomes
-    /// unusable. Also returns how long script ran.
-    pub(crate) fn enter<A>(
-        &self,
-        budget: Duration,
-        function: &str,
-        arguments: A,
-    ) -> (Result<(), String>, Duration)
-    where
-        A: for<'js> IntoArgs<'js>,
-    {
+    /// Tells script something, and runs it until all jobs are done. Fails if the engine becomes unusable. Also returns how
+    /// long script ran.
+    pub(crate) fn enter(&self, budget: Duration, entry: Entry) -> (Result<(), String>, Duration) {
         let begun = Instant::now();
         self.shared.setting.clock.set_budget(Some(budget));
         let call = |ctx: &Ctx<'_>| -> rquickjs::Result<()> {
             let main = self.main.clone().restore(ctx)?;
-            main.get::<_, Function<'_>>(function)?.call(arguments)
+            let function = |name: &str| main.get::<_, Function<'_>>(name);
+            match entry {
+                Entry::Begin { id, name, payload } => function("begin")?.call((number(id), name, payload)),
+                Entry::Cancel { id } => function("cancel")?.call((number(id),)),
+                Entry::Settle { op, is_ok, text } => function("settle")?.call((number(op), is_ok, text)),
+                Entry::Tick { id } => function("tick")?.call((number(id),)),
+            }
         };
         let entered =
             self.context.with(|ctx| call(&ctx).catch(&ctx).map_err(|error| self.shared.spelled(&error)));
@@ -170,6 +175,18 @@ impl Engine {
 }
 
 impl Shared {
+    pub(crate) fn new(setting: Setting) -> Self {
+        Shared {
+            setting,
+            outbox: RefCell::default(),
+            sent: Cell::new(0),
+            shown: Cell::new((Instant::now(), 0)),
+            places: RefCell::default(),
+            rejections: RefCell::default(),
+            exhausted: Cell::new(false),
+        }
+    }
+
     /// Puts a request into the outbox.
     pub(crate) fn request(&self, request: Request) {
         self.outbox.borrow_mut().push(request);
@@ -222,8 +239,12 @@ impl Shared {
     /// Replaces places of the JavaScript by those of the TypeScript. Lines of our own script are left out.
     pub(crate) fn original_places(&self, text: &str) -> String {
         let places = self.places.borrow();
-        let lines =
-            text.lines().filter(|line| !line.contains("(offshoot:") && !line.contains("at offshoot:"));
+        let is_of_engine = |line: &&str| {
+            ["offshoot:", "file:///offshoot:", "node:internal/"]
+                .iter()
+                .any(|own| line.contains(&format!("({own}")) || line.contains(&format!("at {own}")))
+        };
+        let lines = text.lines().filter(|line| !is_of_engine(line));
         lines.map(|line| original_line(&places, line)).collect::<Vec<_>>().join("\n")
     }
 }
@@ -235,10 +256,12 @@ fn original_line(places: &HashMap<String, Places>, line: &str) -> String {
         let (rest, column) = end.rsplit_once(':')?;
         let (rest, number) = rest.rsplit_once(':')?;
         let file = rest.rsplit_once('(').or_else(|| rest.rsplit_once("at ")).map_or(rest, |(_, file)| file);
+        let before = &rest[..rest.len() - file.len()];
+        let file = file.strip_prefix("file://").unwrap_or(file);
         let place = Place { line: number.parse().ok()?, column: column.parse().ok()? };
         let original = places.get(file)?.original(place)?;
         let closing = &line[end.len()..];
-        Some(format!("{rest}:{}:{}{closing}", original.line, original.column))
+        Some(format!("{before}{file}:{}:{}{closing}", original.line, original.column))
     };
     replaced().unwrap_or_else(|| line.to_owned())
 }
@@ -298,6 +321,6 @@ fn counted(number: f64) -> u64 {
 }
 
 /// The opposite of [`counted`].
-pub(crate) fn number(id: u64) -> f64 {
+fn number(id: u64) -> f64 {
     id as f64
 }

@@ -22,8 +22,11 @@ pub mod host;
 mod limits;
 mod load;
 #[cfg(feature = "engine")]
+mod node;
+#[cfg(feature = "engine")]
 mod process;
 mod registry;
+mod runtime;
 #[cfg(feature = "engine")]
 mod source;
 #[cfg(feature = "engine")]
@@ -39,6 +42,7 @@ pub use extension::{Component, Drawing, Extension};
 pub use limits::Limits;
 pub use load::{Extensions, LoadError, LoadOptions};
 pub use registry::{CommandSpec, RegisteredTool, Registry, ShortcutSpec};
+pub use runtime::{EngineChoice, Runtimes};
 
 /// The type declarations of everything that extensions may use.
 pub const DECLARATIONS: &str = include_str!("../offshoot.d.ts");

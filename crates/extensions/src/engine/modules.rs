@@ -21,7 +21,7 @@ use crate::strip::strip;
 macro_rules! modules {
     (internal $($own:literal),+; $($file:literal as $($name:literal),+;)+) => {
         /// Our own modules: the file, its text, and the names under which extensions import it.
-        const BUILTIN: &[(&str, &str, &[&str])] = &[
+        pub(crate) const BUILTIN: &[(&str, &str, &[&str])] = &[
             $(($own, include_str!(concat!("../../js/", $own, ".js")), &[]),)+
             $(($file, include_str!(concat!("../../js/", $file, ".js")), &[$($name),+]),)+
         ];
@@ -109,7 +109,8 @@ impl rquickjs::loader::Resolver for Resolver {
     }
 }
 
-fn resolved(base: &str, name: &str) -> std::result::Result<String, String> {
+/// Returns the file or the module of ours that a name means in a file.
+pub(crate) fn resolved(base: &str, name: &str) -> std::result::Result<String, String> {
     let is_ours = base.starts_with("offshoot:") || (base.is_empty() && name == "offshoot:main");
     if name.starts_with("offshoot:") && is_ours {
         return Ok(name.to_owned());
@@ -213,17 +214,23 @@ impl rquickjs::loader::Loader for Loader {
     }
 }
 
+/// Refuses a file that was not trusted, or that holds credentials.
+pub(crate) fn refuse_to_load(shared: &Shared, name: &str) -> std::result::Result<(), String> {
+    if let Some(root) = &shared.setting.root
+        && !fs::canonicalize(name).is_ok_and(|path| path.starts_with(root))
+    {
+        return Err(format!("{name} is outside the directory of the extension and was not trusted"));
+    }
+    if refuse_secret(shared, Path::new(name)).is_err() {
+        return Err(format!("{name} holds credentials, which extensions may not touch"));
+    }
+    Ok(())
+}
+
 impl Loader {
     /// Reads a file and takes its types out.
     fn code(&self, name: &str) -> std::result::Result<String, String> {
-        if let Some(root) = &self.0.setting.root
-            && !fs::canonicalize(name).is_ok_and(|path| path.starts_with(root))
-        {
-            return Err(format!("{name} is outside the directory of the extension and was not trusted"));
-        }
-        if refuse_secret(&self.0, Path::new(name)).is_err() {
-            return Err(format!("{name} holds credentials, which extensions may not touch"));
-        }
+        refuse_to_load(&self.0, name)?;
         let source = fs::read_to_string(name).map_err(|error| format!("cannot read {name}: {error}"))?;
         if name.ends_with(".json") {
             return Ok(format!("export default {source};"));

@@ -103,6 +103,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) flags: Json,
     pub(crate) session: Option<Session>,
+    /// The engine, in options that have nothing else.
+    pub(crate) engine: LoadOptions,
 }
 
 impl Default for Setup {
@@ -116,6 +118,7 @@ impl Default for Setup {
             limits: Limits { stuck: Duration::from_millis(200), ..Limits::default() },
             flags: json!({}),
             session: None,
+            engine: crate::engine(),
         }
     }
 }
@@ -167,7 +170,7 @@ impl Setup {
         let flags = self.flags.as_object().cloned().unwrap_or_default();
         let found: Vec<FoundExtension> =
             found.into_iter().map(|one| FoundExtension { is_confined: self.confined, ..one }).collect();
-        let options = LoadOptions { limits: self.limits, trusted: self.trusted, flags };
+        let options = LoadOptions { limits: self.limits, trusted: self.trusted, flags, ..self.engine };
         let (extensions, errors) = Extensions::load(&found, &host, &options).await;
         host.tools.replace(extensions.clone());
         agent.install(ExtensionBundle { hooks: extensions.hooks(), commands: extensions.commands() });
