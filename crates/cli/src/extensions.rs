@@ -17,7 +17,7 @@ use offshoot_agent::handle::{AgentHandle, Reply, SystemPrompt};
 use offshoot_agent::model::Model;
 use offshoot_agent::system::Instructions;
 use offshoot_extensions::host::{FrontEnd, Host, HostEvent, Mode, Notice};
-use offshoot_extensions::{Extensions, LoadOptions};
+use offshoot_extensions::{EngineChoice, Extensions, LoadOptions, Runtimes};
 use offshoot_providers::Providers;
 use serde_json::{Map, Value as Json, json};
 
@@ -78,6 +78,7 @@ pub(crate) struct Extended {
     pub(crate) host: Arc<Host>,
     sources: Arc<Mutex<Sources>>,
     flags: Map<String, Json>,
+    engine: EngineChoice,
 }
 
 /// The front end, as extensions see it.
@@ -146,7 +147,8 @@ impl Extended {
         host.state().model = state.model.map(|model| model.spec().clone());
         host.state().thinking = state.thinking;
         let sources = Arc::new(Mutex::new(sources));
-        Ok(Some(Extended { host: Arc::new(host), sources, flags: args.flags.clone() }))
+        let (flags, engine) = (args.flags.clone(), setup.settings.extension_engine());
+        Ok(Some(Extended { host: Arc::new(host), sources, flags, engine }))
     }
 
     /// Returns the extensions that are loaded.
@@ -175,7 +177,13 @@ impl Extended {
         for text in odd {
             self.host.send(HostEvent::NotLoaded(text));
         }
-        let options = LoadOptions { trusted: true, flags: self.flags.clone(), ..LoadOptions::default() };
+        let options = LoadOptions {
+            trusted: true,
+            flags: self.flags.clone(),
+            engine: self.engine,
+            runtimes: Runtimes::on_path(&std::env::var_os("PATH").unwrap_or_default()),
+            ..LoadOptions::default()
+        };
         let (extensions, errors) = Extensions::load(&found, &self.host, &options).await;
         for error in errors {
             self.host.send(HostEvent::NotLoaded(error.to_string()));

@@ -15,6 +15,7 @@ use offshoot_agent::model::ThinkingLevel;
 use offshoot_agent::permission::{Decision, Mode, Permissions, RuleError};
 use offshoot_agent::settings::Settings as AgentSettings;
 use offshoot_agent::turn::QueueMode;
+use offshoot_extensions::EngineChoice;
 use offshoot_tui::chat::DoubleEscape;
 use offshoot_tui::keys::Preset;
 use offshoot_tui::theme::Theme;
@@ -182,6 +183,11 @@ impl Settings {
     /// Returns true if the extensions in pi's own directory are loaded.
     pub(crate) fn uses_pi_extensions(&self) -> bool {
         self.flag("piExtensions")
+    }
+
+    /// Returns the engine of extensions that do not choose one themselves.
+    pub(crate) fn extension_engine(&self) -> EngineChoice {
+        self.word("extensionEngine").parse().unwrap_or_default()
     }
 
     /// Returns the user's own model services.

@@ -73,12 +73,13 @@ fn run(setting: Setting, mut orders: UnboundedReceiver<Order>, handle: &Weak<Han
     }
 }
 
-/// Answers the call that loads an extension whose engine does not start.
+/// Answers calls of an extension whose engine does not start, until it is dropped.
 fn refuse(orders: &mut UnboundedReceiver<Order>, message: &str) {
-    orders.close();
     while let Some(order) = orders.blocking_recv() {
-        if let Order::Call { reply: Some(reply), .. } = order {
-            drop(reply.send(Err(message.to_owned())));
+        match order {
+            Order::Call { reply: Some(reply), .. } => drop(reply.send(Err(message.to_owned()))),
+            Order::End => return,
+            _ => {}
         }
     }
 }
@@ -310,7 +311,7 @@ impl Worker {
                 let stop = Cancel::new();
                 self.stops.insert(op, stop.clone());
                 let is_in_event = self.is_in_event(arguments["call"].as_u64());
-                let work = ops::start(&self.script.shared(), &name, arguments, is_in_event, stop);
+                let work = ops::start(self.script.shared(), &name, arguments, is_in_event, stop);
                 let mut work: Op = Box::pin(async move { (op, work.await) });
                 // The agent receives a request before the answer of the handler that made it.
                 if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
-use offshoot_extensions::discover::{self, FoundExtension};
+use offshoot_extensions::discover::{self, FoundExtension, Origin};
 
 use super::Args;
 use crate::app::App;
@@ -80,6 +80,7 @@ impl Sources {
     pub(crate) fn find(&self) -> (Vec<FoundExtension>, Vec<String>) {
         let mut odd = Vec::new();
         let mut found = named(&self.given, &mut odd);
+        found.iter_mut().for_each(|one| one.origin = Origin::CommandLine);
         found.extend(self.own.iter().flat_map(|directory| discover::in_user_directory(directory)));
         found.extend(named(&self.listed, &mut odd));
         match self.in_project() {

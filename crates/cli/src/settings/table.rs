@@ -69,6 +69,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     own("shell.passVariables", Texts, "", "Variables that commands inherit although they look secret."),
     own("extensions", Texts, "", "Extensions to load: paths relative to this file or to `~`."),
     own("piExtensions", Flag, "true", "Whether to load the extensions in pi's own directory."),
+    own(
+        "extensionEngine",
+        Word(&["auto", "embedded", "node"]),
+        "auto",
+        "The engine of extensions: the embedded one, Node, or Node for those that need it.",
+    ),
     own("defaultProjectTrust", Word(&["ask", "always", "never"]), "ask", "The trust in undecided projects."),
     own("providers", Providers, "", "Your own model services, by name."),
 ];

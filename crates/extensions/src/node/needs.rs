@@ -45,7 +45,9 @@ impl fmt::Display for Need {
 type Seen = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
 
 /// What was found before, by the first file.
-static KNOWN: Mutex<Option<HashMap<PathBuf, (Seen, Option<Need>)>>> = const_mutex(None);
+type Known = HashMap<PathBuf, (Seen, Option<Need>)>;
+
+static KNOWN: Mutex<Option<Known>> = const_mutex(None);
 
 /// Returns the first thing that an extension needs and the embedded engine does not have.
 pub(crate) fn first_need(entry: &Path) -> Option<Need> {

@@ -18,7 +18,7 @@ use crate::engine::{Entry, Shared, native_call};
 
 /// How long the thread of an extension may take to start.
 const START: Duration = Duration::from_secs(20);
-/// How often an extension without calls is asked whether it is still there.
+/// How often script that does something by itself is asked whether it is still there.
 const LOOK: Duration = Duration::from_secs(5);
 /// The least time for what has to be on the screen at once: the first call of a function is slow.
 const LEAST: Duration = Duration::from_secs(1);
@@ -107,12 +107,12 @@ impl Remote {
     }
 
     pub(crate) fn note_idle(&mut self) {
-        self.is_idle = true;
+        self.is_idle = self.unhandled.is_empty();
     }
 
     /// Returns true if script has handled everything and waits for nothing but the host.
     pub(crate) fn is_idle(&self) -> bool {
-        self.is_idle && self.unhandled.is_empty()
+        self.is_idle
     }
 
     /// Logs what an extension wrote to standard output or standard error.
@@ -123,17 +123,17 @@ impl Remote {
     }
 
     /// Returns when script has to have handled its message, or when it is asked whether it is still there.
-    pub(crate) fn wake_up(&self) -> Instant {
+    pub(crate) fn wake_up(&self) -> Option<Instant> {
         match self.unhandled.front() {
-            _ if !self.is_ready => self.since + START,
-            Some((_, budget)) => self.since + *budget,
-            None => self.since + LOOK,
+            _ if !self.is_ready => Some(self.since + START),
+            Some((_, budget)) => Some(self.since + *budget),
+            None => (!self.is_idle).then(|| self.since + LOOK),
         }
     }
 
     /// Asks script whether it is still there, if nothing else was sent for a while. Fails if it is late.
     pub(crate) fn look_after(&mut self, event: Duration) -> Result<(), String> {
-        if self.wake_up() > Instant::now() {
+        if self.wake_up().is_none_or(|at| at > Instant::now()) {
             return Ok(());
         }
         if !self.is_ready {

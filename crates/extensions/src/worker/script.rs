@@ -102,7 +102,7 @@ impl Script {
     pub(super) fn wake_up(&self) -> Option<Instant> {
         match self {
             Script::Embedded(_) => None,
-            Script::Remote(remote) => Some(remote.wake_up()),
+            Script::Remote(remote) => remote.wake_up(),
         }
     }
 

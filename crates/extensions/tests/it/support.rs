@@ -185,6 +185,13 @@ pub(crate) async fn stage(text: &str) -> Stage {
     stage
 }
 
+impl Drop for Stage {
+    /// Ends the extensions, which the host would keep.
+    fn drop(&mut self) {
+        self.host.tools.replace(Extensions::default());
+    }
+}
+
 impl Stage {
     pub(crate) fn project(&self) -> PathBuf {
         self.home.path().join("project")

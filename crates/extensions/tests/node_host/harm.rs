@@ -26,7 +26,8 @@ async fn assert_neighbour_is_fine(stage: &Stage) {
 
 /// Loads a hostile extension that cannot be loaded, and a harmless one. Returns the error.
 async fn refused(text: &str) -> String {
-    let limits = Limits { event: Duration::from_millis(300), ..Limits::default() };
+    let limits =
+        Limits { event: Duration::from_millis(300), stuck: Duration::from_millis(300), ..Limits::default() };
     let setup = Setup { limits, ..Setup::default() };
     let stage = setup.with(&[("hostile.ts", text), ("neighbour.ts", NEIGHBOUR)]).await;
     assert_neighbour_is_fine(&stage).await;
