@@ -29,7 +29,7 @@ pub enum Dialect {
     Events,
 }
 
-/// Whose an extension is. Extensions of one origin may share a process.
+/// The origin of an extension. Extensions of one origin may share a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Origin {
     /// The user's own.
@@ -52,7 +52,7 @@ pub struct FoundExtension {
     pub root: PathBuf,
     /// How it speaks.
     pub dialect: Dialect,
-    /// Whose it is.
+    /// Its origin.
     pub origin: Origin,
     /// The engine that its manifest chooses.
     pub engine: Option<EngineChoice>,

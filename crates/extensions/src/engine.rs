@@ -55,7 +55,7 @@ impl Setting {
     }
 }
 
-/// Something that the worker tells script.
+/// A message of the worker to script.
 pub(crate) enum Entry {
     /// Begin a call.
     Begin { id: u64, name: String, payload: String },

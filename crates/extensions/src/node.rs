@@ -14,7 +14,7 @@ mod needs;
 mod remote;
 mod source;
 
-pub(crate) use child::Children;
+pub(crate) use child::{Children, NOT_INSTALLED};
 pub(crate) use frame::{Frame, Kind as FrameKind};
-pub(crate) use needs::{Need, first_need};
+pub(crate) use needs::first_need;
 pub(crate) use remote::Remote;

@@ -48,7 +48,7 @@ impl Runtimes {
         Runtimes(vec![node])
     }
 
-    /// Returns true if there is none.
+    /// Returns true if no program is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

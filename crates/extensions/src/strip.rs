@@ -54,7 +54,7 @@ pub(crate) struct Compiled {
     pub(crate) facts: Facts,
 }
 
-/// What a file uses, without what only its types use.
+/// The modules and names that a file uses, without those that only its types use.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// True if it imports or exports anything.
@@ -75,7 +75,7 @@ impl Facts {
     }
 }
 
-/// Takes the types out of a text as [`strip`] does, and tells what it uses.
+/// Takes the types out of a text as [`strip`] does, and collects what it uses.
 pub(crate) fn compile(path: &Path, source: &str) -> Result<Compiled, String> {
     let allocator = Allocator::default();
     let kind = SourceType::from_path(path).unwrap_or_else(|_| SourceType::ts()).with_module(true);

@@ -24,7 +24,7 @@ use crate::engine::{Entry, Request, Setting};
 use crate::handle::{Handle, Kind, Order, Reply, soon};
 use crate::load::Program;
 use crate::node::{Frame, FrameKind};
-use script::{Script, Started};
+use script::{Absence, Script, Started};
 
 /// How much stack a thread has besides what script may use.
 const OWN_STACK: usize = 2 << 20;
@@ -89,8 +89,8 @@ type Op = Pin<Box<dyn Future<Output = (u64, Result<String, String>)>>>;
 
 struct Worker {
     script: Script,
-    /// A hint for an extension that cannot be loaded without another engine.
-    hint: Option<String>,
+    /// Known if it may need another engine.
+    absence: Option<Absence>,
     handle: Weak<Handle>,
     calls: BTreeMap<u64, Call>,
     /// The bytes of messages that script has not received, by their calls.
@@ -119,7 +119,7 @@ impl Worker {
     fn new(started: Started, handle: Weak<Handle>) -> Self {
         Worker {
             script: started.script,
-            hint: started.hint,
+            absence: started.absence,
             handle,
             calls: BTreeMap::new(),
             unread: BTreeMap::new(),
@@ -213,7 +213,7 @@ impl Worker {
     ///
     /// The time that script takes counts for one call if it is known; otherwise for all that wait.
     fn enter(&mut self, budget: Duration, entry: Entry, of_call: Option<u64>) -> Result<(), String> {
-        // Script in a child process tells later how long it took.
+        // A child process reports later how long script ran.
         let Some((entered, took)) = self.script.enter(budget, entry, of_call) else {
             self.note_stuck();
             return Ok(());
@@ -229,7 +229,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Notes that script has received a message that nobody waits for.
+    /// Notes that script has received a message without an answer.
     fn note_read(&mut self, call: u64) {
         if let Some(length) = self.unread.remove(&call)
             && let Some(handle) = self.handle.upgrade()
@@ -342,8 +342,8 @@ impl Worker {
         let most = self.script.shared().setting.limits.answer;
         let result = match result {
             Ok(text) if text.len() > most => Err(format!("its answer is longer than {most} bytes")),
-            Err(message) if call.doing == "load" => Err(match &self.hint {
-                Some(hint) => format!("it {hint}: {message}"),
+            Err(message) if call.doing == "load" => Err(match &self.absence {
+                Some(absence) => absence.explain(message),
                 None => message,
             }),
             result => result,

@@ -35,6 +35,9 @@ const OWN_MEMORY: usize = 512 << 20;
 /// How much a child may write to the log at once without a line end.
 const LONGEST_LINE: usize = 16 << 10;
 
+/// The reason if no Node is found.
+pub(crate) const NOT_INSTALLED: &str = "it is not installed";
+
 const CHILD: &str = include_str!("../../js/host/child.js");
 const THREAD: &str = include_str!("../../js/host/thread.js");
 /// Modules of ours that are different in Node.
@@ -56,7 +59,12 @@ impl Children {
         Children { runtimes, open: Mutex::default() }
     }
 
-    /// Returns the child for an origin, and starts it if there is none.
+    /// Returns true if a program is known that may run a child.
+    pub(crate) fn are_possible(&self) -> bool {
+        !self.runtimes.is_empty()
+    }
+
+    /// Returns the child for an origin, and starts it if it does not run.
     pub(crate) fn of(&self, origin: Origin, host: &Host, limits: &Limits) -> Result<Arc<Child>, String> {
         let mut open = self.open.lock();
         if let Some(child) = open.get(&origin).and_then(Weak::upgrade).filter(|child| child.ended().is_none())
@@ -73,7 +81,7 @@ impl Children {
                 Err(reason) => reasons.push(format!("{} {reason}", program.display())),
             }
         }
-        Err(if reasons.is_empty() { "it is not installed".to_owned() } else { reasons.join("; ") })
+        Err(if reasons.is_empty() { NOT_INSTALLED.to_owned() } else { reasons.join("; ") })
     }
 }
 
@@ -100,7 +108,7 @@ struct Routes {
 }
 
 impl Child {
-    /// Starts a child and waits until it has told its version. Fails with the rest of a sentence about the program.
+    /// Starts a child and waits for its version. The error continues a sentence that begins with the program.
     fn start(program: &Path, host: &Host, limits: &Limits) -> Result<Arc<Self>, String> {
         let failed = |error: io::Error| format!("cannot be started: {error}");
         let mut process =
@@ -157,7 +165,7 @@ impl Child {
         self.send(&Frame { extension, ..Frame::new(Kind::EndThread, 0, "", "") });
     }
 
-    /// Sends a frame. If the child has ended, its extensions hear of that in another way.
+    /// Sends a frame. Nothing happens if the child has ended: its extensions get a frame about that.
     pub(crate) fn send(&self, frame: &Frame) {
         frame.write(&mut *self.input.lock()).ok();
     }
@@ -230,8 +238,7 @@ fn log(errors: ChildStderr, secrets: &Secrets) {
 }
 
 fn command(program: &Path, secrets: &Secrets, limits: &Limits) -> Command {
-    // Its heap has a limit of its own; this one is for everything besides, such as buffers. Where the system does not have
-    // it, the heap is limited alone.
+    // The heaps have limits, too; this one includes buffers. Where the system does not have it, only the heaps are limited.
     let most = (limits.node_memory.saturating_mul(2).saturating_add(OWN_MEMORY)) / 1024;
     let mut command = Command::new("/bin/sh");
     command

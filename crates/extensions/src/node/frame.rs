@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Ping = b'p',
     /// To script: the answer to a question that it waits for.
     Reply = b'r',
-    /// From the child: its version; the flag tells whether it is new enough.
+    /// From the child: its version; the flag is set if it is new enough.
     Hello = b'h',
     /// From script: it is ready for calls.
     Ready = b'y',

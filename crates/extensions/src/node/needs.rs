@@ -44,10 +44,10 @@ impl fmt::Display for Need {
 /// Files with the sizes and times that they had.
 type Seen = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
 
-/// What was found before, by the first file.
-type Known = HashMap<PathBuf, (Seen, Option<Need>)>;
+/// Earlier results, by the first file.
+type Earlier = HashMap<PathBuf, (Seen, Option<Need>)>;
 
-static KNOWN: Mutex<Option<Known>> = const_mutex(None);
+static KNOWN: Mutex<Option<Earlier>> = const_mutex(None);
 
 /// Returns the first thing that an extension needs and the embedded engine does not have.
 pub(crate) fn first_need(entry: &Path) -> Option<Need> {
@@ -56,9 +56,9 @@ pub(crate) fn first_need(entry: &Path) -> Option<Need> {
     {
         return need.clone();
     }
-    let mut look = Look::default();
-    let need = look.first(entry);
-    let seen = look.visited.into_iter().map(|path| (stamp(&path), path)).map(|(stamp, path)| (path, stamp));
+    let mut search = Search::default();
+    let need = search.first(entry);
+    let seen = search.visited.into_iter().map(|path| (stamp(&path), path)).map(|(stamp, path)| (path, stamp));
     KNOWN.lock().get_or_insert_default().insert(entry.to_owned(), (seen.collect(), need.clone()));
     need
 }
@@ -69,12 +69,12 @@ fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
 }
 
 #[derive(Default)]
-struct Look {
+struct Search {
     visited: HashSet<PathBuf>,
     waiting: VecDeque<PathBuf>,
 }
 
-impl Look {
+impl Search {
     fn first(&mut self, entry: &Path) -> Option<Need> {
         self.waiting.push_back(entry.to_owned());
         while let Some(file) = self.waiting.pop_front() {

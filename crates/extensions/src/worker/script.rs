@@ -1,5 +1,6 @@
 //! Script of one extension, in the embedded engine or in a child process, and the choice between them.
 
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -7,10 +8,10 @@ use tokio::time::Instant;
 
 use crate::engine::{Engine, Entry, Setting, Shared};
 use crate::load::Program;
-use crate::node::{Frame, Need, Remote, first_need};
+use crate::node::{Frame, NOT_INSTALLED, Remote, first_need};
 use crate::runtime::EngineChoice;
 
-/// The Node that is asked for. Older versions cannot be told what a module name means.
+/// The required Node. Older versions have no hooks for the names of modules.
 const ADVICE: &str = "install Node 22.15 or newer";
 
 /// Script of one extension.
@@ -24,38 +25,52 @@ pub(super) enum Script {
 /// Script that can take calls.
 pub(super) struct Started {
     pub(super) script: Script,
-    /// Added to the error if it cannot be loaded.
-    pub(super) hint: Option<String>,
+    pub(super) absence: Option<Absence>,
+}
+
+/// Node is not there for an extension that may need it.
+pub(super) struct Absence {
+    entry: PathBuf,
+    /// The end of a sentence.
+    reason: String,
+}
+
+impl Absence {
+    /// Adds what is missing to the error of an extension that cannot be loaded in the embedded engine.
+    pub(super) fn explain(&self, error: String) -> String {
+        match first_need(&self.entry) {
+            Some(need) => format!("it {need}, and Node is not there: {}; {ADVICE}: {error}", self.reason),
+            None => error,
+        }
+    }
 }
 
 /// Chooses an engine for an extension and starts it.
 pub(super) fn start(setting: Setting, program: &Program) -> Result<Started, String> {
-    let wanted = match program.engine {
+    let absence = |reason: String| Some(Absence { entry: program.path.clone(), reason });
+    match program.engine {
         // A child process can use files and programs, so it needs the same trust.
-        _ if !setting.trusted => EngineChoice::Embedded,
-        engine => engine,
-    };
-    let need = (wanted == EngineChoice::Auto).then(|| first_need(&program.path)).flatten();
-    if wanted == EngineChoice::Embedded || (wanted == EngineChoice::Auto && need.is_none()) {
-        return embedded(setting, None);
-    }
-    match program.children.of(program.origin, &setting.host, &setting.limits) {
-        Ok(child) => {
-            let remote = Remote::new(Rc::new(Shared::new(setting)), child);
-            Ok(Started { script: Script::Remote(remote), hint: None })
+        _ if !setting.trusted => embedded(setting, None),
+        EngineChoice::Embedded => embedded(setting, None),
+        // The search takes time, and its result would not matter.
+        EngineChoice::Auto if !program.children.are_possible() => {
+            embedded(setting, absence(NOT_INSTALLED.to_owned()))
         }
-        // It may do without what it lacks.
-        Err(reason) if let Some(need) = need => embedded(setting, Some(hint(&need, &reason))),
-        Err(reason) => Err(format!("it is to run in Node: {reason}; {ADVICE}")),
+        EngineChoice::Auto if first_need(&program.path).is_none() => embedded(setting, None),
+        choice => match program.children.of(program.origin, &setting.host, &setting.limits) {
+            Ok(child) => {
+                let remote = Remote::new(Rc::new(Shared::new(setting)), child);
+                Ok(Started { script: Script::Remote(remote), absence: None })
+            }
+            // It may do without what it lacks.
+            Err(reason) if choice == EngineChoice::Auto => embedded(setting, absence(reason)),
+            Err(reason) => Err(format!("it is to run in Node: {reason}; {ADVICE}")),
+        },
     }
 }
 
-fn hint(need: &Need, reason: &str) -> String {
-    format!("{need}, and Node is not there: {reason}; {ADVICE}")
-}
-
-fn embedded(setting: Setting, hint: Option<String>) -> Result<Started, String> {
-    Ok(Started { script: Script::Embedded(Engine::new(setting)?), hint })
+fn embedded(setting: Setting, absence: Option<Absence>) -> Result<Started, String> {
+    Ok(Started { script: Script::Embedded(Engine::new(setting)?), absence })
 }
 
 impl Script {
@@ -66,7 +81,7 @@ impl Script {
         }
     }
 
-    /// Tells script something. Returns how long script ran and whether it can go on, if that is known at once.
+    /// Sends script a message. Returns how long script ran and whether it can go on, if that is known at once.
     pub(super) fn enter(
         &mut self,
         budget: Duration,

@@ -79,7 +79,7 @@ async fn a_child_ends_with_its_extensions_and_all_that_it_started() {
 
 #[tokio::test]
 async fn a_program_that_is_killed_leaves_no_child_and_passes_on_no_key() {
-    // The test runs a second time in a process of its own, which is killed.
+    // The test runs a second time in a separate process, which is killed.
     if std::env::var_os("OFFSHOOT_TEST_IS_KILLED").is_some() {
         let stage = stage("export default (pi) => pi.on('x', () => ({ pid: process.pid, key: process.env.SOME_API_KEY ?? 'none', home: process.env.HOME !== undefined, execArgv: process.env.NODE_OPTIONS ?? 'none' }));").await;
         println!("\n{}", stage.fire("x", json!({})).await);
