@@ -2,6 +2,8 @@
 //!
 //! file -> strip -> engine <- worker <- [`Extension`] -> [hooks](offshoot_agent::hooks)
 //!
+//! Extensions that need more than the embedded engine run in a child process of Node: worker <- `node` <- pipe <- script.
+//!
 //! The API is that of pi: the packages that its extensions import are ours. Every extension has its own thread, memory
 //! and time; one that breaks is put out of use and named, and the agent goes on.
 //!

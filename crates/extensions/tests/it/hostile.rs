@@ -74,7 +74,8 @@ async fn a_loop_that_catches_everything_and_one_that_awaits_are_ended_too() {
 
 #[tokio::test]
 async fn memory_that_is_never_given_back_has_an_end() {
-    let stage = beside(include_str!("../fixtures/hostile/allocation.ts"), true).await;
+    let text = include_str!("../fixtures/hostile/allocation.ts");
+    let stage = limited(text, true, Duration::from_secs(60)).await;
     assert!(fired(&stage).await.is_err());
     assert_disabled(&stage, "memory");
 }
