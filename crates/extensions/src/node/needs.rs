@@ -107,7 +107,7 @@ impl Search {
         if facts.is_commonjs() {
             return Some("CommonJS modules".to_owned());
         }
-        global.map(|name| format!("`{name}`")).or_else(|| self.of_imports(file, &facts))
+        self.of_imports(file, &facts).or_else(|| global.map(|name| format!("`{name}`")))
     }
 
     fn of_imports(&mut self, file: &Path, facts: &Facts) -> Option<String> {
