@@ -21,7 +21,7 @@ use offshoot_agent::model::Model;
 use offshoot_agent::system::Instructions;
 use offshoot_extensions::host::{FrontEnd, Host, HostEvent, Mode, Notice};
 use offshoot_extensions::theme::Themes;
-use offshoot_extensions::{Extensions, LoadOptions};
+use offshoot_extensions::{EngineChoice, Extensions, LoadOptions, Runtimes};
 use offshoot_providers::Providers;
 use serde_json::{Map, Value as Json, json};
 
@@ -108,6 +108,7 @@ pub(crate) struct Extended {
     pub(crate) host: Arc<Host>,
     sources: Arc<Mutex<Sources>>,
     flags: Map<String, Json>,
+    engine: EngineChoice,
     wanted_model: Arc<OnceLock<WantedModel>>,
 }
 
@@ -196,8 +197,9 @@ impl Extended {
         host.state().model = state.model.map(|model| model.spec().clone());
         host.state().thinking = state.thinking;
         let sources = Arc::new(Mutex::new(sources));
-        let wanted_model = args.wanted_model.clone();
-        Ok(Some(Extended { host: Arc::new(host), sources, flags: args.flags.clone(), wanted_model }))
+        let (flags, engine, wanted_model) =
+            (args.flags.clone(), setup.settings.extension_engine(), args.wanted_model.clone());
+        Ok(Some(Extended { host: Arc::new(host), sources, flags, wanted_model, engine }))
     }
 
     /// Returns the extensions that are loaded.
@@ -228,7 +230,13 @@ impl Extended {
         for text in odd {
             self.host.send(HostEvent::NotLoaded(text));
         }
-        let options = LoadOptions { trusted: true, flags: self.flags.clone(), ..LoadOptions::default() };
+        let options = LoadOptions {
+            trusted: true,
+            flags: self.flags.clone(),
+            engine: self.engine,
+            runtimes: Runtimes::on_path(&std::env::var_os("PATH").unwrap_or_default()),
+            ..LoadOptions::default()
+        };
         let (extensions, errors) = Extensions::load(&found, &self.host, &options).await;
         for error in errors {
             self.host.send(HostEvent::NotLoaded(error.to_string()));

@@ -15,6 +15,7 @@ use offshoot_agent::model::ThinkingLevel;
 use offshoot_agent::permission::{Decision, Mode, Permissions, RuleError};
 use offshoot_agent::settings::Settings as AgentSettings;
 use offshoot_agent::turn::QueueMode;
+use offshoot_extensions::EngineChoice;
 use offshoot_tui::chat::DoubleEscape;
 use offshoot_tui::keys::Preset;
 use offshoot_tui::theme::Theme;
@@ -210,6 +211,11 @@ impl Settings {
     pub(crate) fn packages(&self, of_project: bool) -> Vec<Json> {
         let layers = self.layers.iter().filter(|layer| layer.is_of_project() == of_project);
         layers.filter_map(|layer| layer.get("packages")?.as_array()).flatten().cloned().collect()
+    }
+
+    /// Returns the engine of extensions that do not choose one themselves.
+    pub(crate) fn extension_engine(&self) -> EngineChoice {
+        self.word("extensionEngine").parse().unwrap_or_default()
     }
 
     /// Returns the user's own model services.

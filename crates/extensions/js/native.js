@@ -68,13 +68,20 @@ export function finish(id, isOk, text) {
   native.finish(id, isOk, text);
 }
 
+/// The places of an error. Some engines repeat its message before them.
+function places(error) {
+  const stack = String(error.stack ?? "");
+  const first = stack.search(/^\s*at /m);
+  return first < 0 ? "" : stack.slice(first);
+}
+
 /// Spells an error with the places where it happened.
 export function described(error) {
   if (error === null || error === undefined) return String(error);
   try {
     if (typeof error === "object" && "message" in error) {
       const name = error.name && error.name !== "Error" ? `${error.name}: ` : "";
-      return `${name}${error.message}\n${error.stack ?? ""}`.trimEnd();
+      return `${name}${error.message}\n${places(error)}`.trimEnd();
     }
     return String(error);
   } catch {

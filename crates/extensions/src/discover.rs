@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::runtime::EngineChoice;
+
 /// The endings of extension files.
 const ENDINGS: [&str; 4] = ["ts", "js", "mts", "mjs"];
 /// The directories of extensions below the directory of the user.
@@ -27,6 +29,18 @@ pub enum Dialect {
     Events,
 }
 
+/// The origin of an extension. Extensions of one origin may share a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Origin {
+    /// The user's own.
+    #[default]
+    User,
+    /// Named on the command line.
+    CommandLine,
+    /// Part of a project.
+    Project,
+}
+
 /// A file that can be loaded as an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundExtension {
@@ -38,6 +52,10 @@ pub struct FoundExtension {
     pub root: PathBuf,
     /// How it speaks.
     pub dialect: Dialect,
+    /// Its origin.
+    pub origin: Origin,
+    /// The engine that its manifest chooses.
+    pub engine: Option<EngineChoice>,
     /// Whether it may import only what lies in its directory: what was trusted by its hash.
     pub is_confined: bool,
 }
@@ -83,7 +101,7 @@ pub fn by_path(path: &Path) -> Result<Vec<FoundExtension>, PathBuf> {
 /// Finds the extensions of a project.
 pub fn in_project(project: &Path) -> Vec<FoundExtension> {
     let found = PROJECT_DIRECTORIES.iter().flat_map(|directory| in_directory(&project.join(directory)));
-    found.map(|one| FoundExtension { is_confined: true, ..one }).collect()
+    found.map(|one| FoundExtension { is_confined: true, origin: Origin::Project, ..one }).collect()
 }
 
 /// Finds the extensions of a user.
@@ -115,6 +133,7 @@ fn of_manifest(directory: &Path) -> Vec<FoundExtension> {
     let own = ["offshoot", "pi"].iter().map(|key| &manifest[*key]).find(|own| own.is_object());
     let Some(own) = own else { return Vec::new() };
     let dialect = Dialect::deserialize(&own["dialect"]).ok();
+    let engine = EngineChoice::deserialize(&own["engine"]).ok();
     let names = own["extensions"].as_array().into_iter().flatten().filter_map(Json::as_str);
     let paths: Vec<PathBuf> = names.map(|name| directory.join(name)).filter(|path| path.exists()).collect();
     let is_one = paths.len() == 1;
@@ -133,6 +152,7 @@ fn of_manifest(directory: &Path) -> Vec<FoundExtension> {
         .map(|one| FoundExtension {
             dialect: dialect.unwrap_or(one.dialect),
             root: root.clone(),
+            engine,
             ..name(one)
         })
         .collect()
@@ -151,7 +171,7 @@ fn found(path: &Path, name: String) -> FoundExtension {
     let dialect = if is_in_hooks { Dialect::Hooks } else { Dialect::Extension };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    FoundExtension { name, path, root, dialect, is_confined: false }
+    FoundExtension { name, path, root, dialect, origin: Origin::default(), engine: None, is_confined: false }
 }
 
 /// Returns the name of a file without its ending, or that of its directory if it is an index.

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use rquickjs::function::{Func, IntoArgs};
+use rquickjs::function::Func;
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Persistent, Runtime,
 };
@@ -28,6 +28,9 @@ use crate::host::Host;
 use crate::limits::{Clock, Limits};
 use crate::strip::{Place, Places};
 use crate::worker::Fetches;
+
+pub(crate) use modules::{Finder, Target, is_native, refuse_to_load};
+pub(crate) use native::call as native_call;
 
 /// The error of the engine without memory.
 const EXHAUSTED: &str = "InternalError: out of memory";
@@ -52,6 +55,18 @@ impl Setting {
     pub(crate) fn extension(&self) -> Option<Extension> {
         Some(Extension { handle: self.handle.upgrade()? })
     }
+}
+
+/// A message of the worker to script.
+pub(crate) enum Entry {
+    /// Begin a call.
+    Begin { id: u64, name: String, payload: String },
+    /// The answer to this call is not needed.
+    Cancel { id: u64 },
+    /// An operation is over.
+    Settle { op: u64, is_ok: bool, text: String },
+    /// A timer is due.
+    Tick { id: u64 },
 }
 
 /// Something that script requested from the worker.
@@ -107,18 +122,7 @@ impl Engine {
         runtime.set_max_stack_size(setting.limits.stack);
         let clock = setting.clock.clone();
         runtime.set_interrupt_handler(Some(Box::new(move || clock.should_end())));
-        let shared = Rc::new(Shared {
-            setting,
-            outbox: RefCell::default(),
-            sent: Cell::new(0),
-            shown: Cell::new((Instant::now(), 0)),
-            places: RefCell::default(),
-            modules: RefCell::default(),
-            descriptors: native::Descriptors::default(),
-            fetches: Fetches::default(),
-            rejections: RefCell::default(),
-            exhausted: Cell::new(false),
-        });
+        let shared = Rc::new(Shared::new(setting));
         let of_tracker = shared.clone();
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, _, reason, is_handled| {
             of_tracker.note_rejection(&reason, is_handled);
@@ -130,22 +134,20 @@ impl Engine {
         Ok(Engine { main, context, runtime, shared })
     }
 
-    /// Calls one of our own functions in script, and runs script until all jobs are done. Fails if the engine becomes
-    /// unusable. Also returns how long script ran.
-    pub(crate) fn enter<A>(
-        &self,
-        budget: Duration,
-        function: &str,
-        arguments: A,
-    ) -> (Result<(), String>, Duration)
-    where
-        A: for<'js> IntoArgs<'js>,
-    {
+    /// Tells script something, and runs it until all jobs are done. Fails if the engine becomes unusable. Also returns how
+    /// long script ran.
+    pub(crate) fn enter(&self, budget: Duration, entry: Entry) -> (Result<(), String>, Duration) {
         let begun = Instant::now();
         self.shared.setting.clock.set_budget(Some(budget));
         let call = |ctx: &Ctx<'_>| -> rquickjs::Result<()> {
             let main = self.main.clone().restore(ctx)?;
-            main.get::<_, Function<'_>>(function)?.call(arguments)
+            let function = |name: &str| main.get::<_, Function<'_>>(name);
+            match entry {
+                Entry::Begin { id, name, payload } => function("begin")?.call((number(id), name, payload)),
+                Entry::Cancel { id } => function("cancel")?.call((number(id),)),
+                Entry::Settle { op, is_ok, text } => function("settle")?.call((number(op), is_ok, text)),
+                Entry::Tick { id } => function("tick")?.call((number(id),)),
+            }
         };
         let entered =
             self.context.with(|ctx| call(&ctx).catch(&ctx).map_err(|error| self.shared.spelled(&error)));
@@ -181,6 +183,21 @@ impl Engine {
 }
 
 impl Shared {
+    pub(crate) fn new(setting: Setting) -> Self {
+        Shared {
+            setting,
+            outbox: RefCell::default(),
+            sent: Cell::new(0),
+            shown: Cell::new((Instant::now(), 0)),
+            places: RefCell::default(),
+            modules: RefCell::default(),
+            descriptors: native::Descriptors::default(),
+            fetches: Fetches::default(),
+            rejections: RefCell::default(),
+            exhausted: Cell::new(false),
+        }
+    }
+
     /// Puts a request into the outbox.
     pub(crate) fn request(&self, request: Request) {
         self.outbox.borrow_mut().push(request);
@@ -234,8 +251,12 @@ impl Shared {
     /// and is no function is named.
     pub(crate) fn original_places(&self, text: &str) -> String {
         let places = self.places.borrow();
-        let lines =
-            text.lines().filter(|line| !line.contains("(offshoot:") && !line.contains("at offshoot:"));
+        let is_of_engine = |line: &&str| {
+            ["offshoot:", "file:///offshoot:", "node:internal/"]
+                .iter()
+                .any(|own| line.contains(&format!("({own}")) || line.contains(&format!("at {own}")))
+        };
+        let lines = text.lines().filter(|line| !is_of_engine(line));
         let lines: Vec<String> = lines.map(|line| original_line(&places, line)).collect();
         let mut text = lines.join("\n");
         if let Some(at) = text.lines().next().and_then(|line| line.find(NOT_A_FUNCTION))
@@ -262,6 +283,7 @@ fn place_in(line: &str) -> Option<(&str, Place)> {
     let (rest, column) = line.trim_end_matches(')').rsplit_once(':')?;
     let (rest, number) = rest.rsplit_once(':')?;
     let file = rest.rsplit_once('(').or_else(|| rest.rsplit_once("at ")).map_or(rest, |(_, file)| file);
+    let file = file.strip_prefix("file://").unwrap_or(file);
     Some((file, Place { line: number.parse().ok()?, column: column.parse().ok()? }))
 }
 
@@ -270,9 +292,12 @@ fn original_line(places: &HashMap<String, Places>, line: &str) -> String {
     let replaced = || {
         let (file, place) = place_in(line)?;
         let original = places.get(file)?.original(place)?;
-        let before = &line[..line.rfind(file)? + file.len()];
+        // Node names files by their addresses.
+        let address = format!("file://{file}");
+        let before = &line[..line.rfind(file)?];
+        let before = if line.contains(&address) { before.trim_end_matches("file://") } else { before };
         let closing = &line[line.trim_end_matches(')').len()..];
-        Some(format!("{before}:{}:{}{closing}", original.line, original.column))
+        Some(format!("{before}{file}:{}:{}{closing}", original.line, original.column))
     };
     replaced().unwrap_or_else(|| line.to_owned())
 }
@@ -332,6 +357,6 @@ fn counted(number: f64) -> u64 {
 }
 
 /// The opposite of [`counted`].
-pub(crate) fn number(id: u64) -> f64 {
+fn number(id: u64) -> f64 {
     id as f64
 }

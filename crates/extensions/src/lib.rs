@@ -2,6 +2,8 @@
 //!
 //! file -> strip -> engine <- worker <- [`Extension`] -> [hooks](offshoot_agent::hooks)
 //!
+//! Extensions that need more than the embedded engine run in a child process of Node: worker <- `node` <- pipe <- script.
+//!
 //! The API is that of pi: the packages that its extensions import are ours. Every extension has its own thread, memory
 //! and time; one that breaks is put out of use and named, and the agent goes on.
 //!
@@ -28,8 +30,11 @@ pub mod network;
 pub mod package;
 mod notifications;
 #[cfg(feature = "engine")]
+mod node;
+#[cfg(feature = "engine")]
 mod process;
 mod registry;
+mod runtime;
 #[cfg(feature = "engine")]
 mod source;
 #[cfg(feature = "engine")]
@@ -47,6 +52,7 @@ pub use extension::{Component, Drawing, Extension};
 pub use limits::Limits;
 pub use load::{Extensions, LoadError, LoadOptions};
 pub use registry::{CommandSpec, RegisteredTool, Registry, ShortcutSpec};
+pub use runtime::{EngineChoice, Runtimes};
 
 /// The type declarations of everything that extensions may use.
 pub const DECLARATIONS: &str = include_str!("../offshoot.d.ts");

@@ -10,8 +10,10 @@ use parking_lot::Mutex;
 /// The limits of one extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of memory.
+    /// Bytes of memory in the embedded engine.
     pub memory: usize,
+    /// Bytes of the heap in a child process of Node.
+    pub node_memory: usize,
     /// Bytes of stack.
     pub stack: usize,
     /// How long script may run for one event, for a tool, and while it is loaded.
@@ -36,6 +38,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             memory: 64 << 20,
+            node_memory: 512 << 20,
             stack: 1 << 20,
             event: Duration::from_secs(5),
             command: Duration::from_secs(60),

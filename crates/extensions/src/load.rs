@@ -13,12 +13,15 @@ use offshoot_agent::hooks::events::{EVENTS, optional_fields};
 use offshoot_agent::tool::Tool;
 use serde_json::{Map, Value as Json, json};
 
-use crate::discover::FoundExtension;
+use crate::discover::{FoundExtension, Origin};
 use crate::extension::Extension;
 use crate::handle::{Bus, Handle, Kind};
 use crate::host::Host;
 use crate::limits::Limits;
+#[cfg(feature = "engine")]
+use crate::node::Children;
 use crate::registry::LoadedCommand;
+use crate::runtime::{EngineChoice, Runtimes};
 use crate::worker;
 
 /// How extensions are loaded.
@@ -30,6 +33,22 @@ pub struct LoadOptions {
     pub trusted: bool,
     /// Flags of the command line, by name.
     pub flags: Map<String, Json>,
+    /// The engine of extensions that do not choose one themselves.
+    pub engine: EngineChoice,
+    /// The programs that can run extensions besides the embedded engine.
+    pub runtimes: Runtimes,
+}
+
+/// The program of one extension: its file, and the engine that it runs in.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub(crate) path: PathBuf,
+    /// The directory that imports have to stay in.
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) origin: Origin,
+    pub(crate) engine: EngineChoice,
+    #[cfg(feature = "engine")]
+    pub(crate) children: Arc<Children>,
 }
 
 /// The extensions of one agent, a slice in the order in which they were loaded.
@@ -56,7 +75,17 @@ impl Extensions {
         options: &LoadOptions,
     ) -> (Self, Vec<LoadError>) {
         let bus = Arc::new(Bus::default());
-        let loading = found.iter().map(|one| load_one(one, host, options, &bus));
+        #[cfg(feature = "engine")]
+        let children = Arc::new(Children::new(options.runtimes.clone()));
+        let program = |one: &FoundExtension| Program {
+            path: one.path.clone(),
+            root: one.is_confined.then(|| one.root.clone()),
+            origin: one.origin,
+            engine: one.engine.unwrap_or(options.engine),
+            #[cfg(feature = "engine")]
+            children: children.clone(),
+        };
+        let loading = found.iter().map(|one| load_one(one, program(one), host, options, &bus));
         let (mut list, mut errors) = (Vec::new(), Vec::new());
         for loaded in join_all(loading).await {
             match loaded {
@@ -120,6 +149,7 @@ impl Deref for Extensions {
 
 async fn load_one(
     found: &FoundExtension,
+    program: Program,
     host: &Arc<Host>,
     options: &LoadOptions,
     bus: &Arc<Bus>,
@@ -134,8 +164,7 @@ async fn load_one(
         "flags": options.flags,
         "events": event_facts(),
     });
-    let root = found.is_confined.then(|| found.root.clone());
-    worker::start(&handle, orders, options.trusted, root, facts)
+    worker::start(&handle, orders, options.trusted, program, facts)
         .map_err(|error| failed(error.to_string()))?;
     let extension = Extension { handle };
     let payload = json!({"path": found.path.to_string_lossy()});

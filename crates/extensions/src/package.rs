@@ -13,7 +13,7 @@ use ignore::WalkBuilder;
 use offshoot_agent::resources::{LooseFiles, skill_files};
 use serde_json::{Map, Value as Json};
 
-use crate::discover::{self, Dialect, FoundExtension};
+use crate::discover::{self, Dialect, FoundExtension, Origin};
 use patterns::is_glob;
 pub use patterns::{Patterns, is_override};
 
@@ -124,6 +124,7 @@ impl Package {
     pub fn extension(&self, path: &Path, is_only_one: bool) -> FoundExtension {
         let dialect =
             self.manifest.get("dialect").and_then(|value| serde_json::from_value(value.clone()).ok());
+        let engine = self.manifest.get("engine").and_then(|value| serde_json::from_value(value.clone()).ok());
         let name = match is_only_one {
             true => self.name.clone(),
             false => format!("{}/{}", self.name, name_of(path)),
@@ -133,6 +134,8 @@ impl Package {
             path: path.to_owned(),
             root: self.root.clone(),
             dialect: dialect.unwrap_or(Dialect::Extension),
+            origin: Origin::default(),
+            engine,
             is_confined: false,
         }
     }

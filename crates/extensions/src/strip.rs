@@ -1,6 +1,8 @@
 //! From TypeScript to JavaScript: types go, enums and parameter properties are spelled out, places are remembered.
 //!
-//! The only file that knows the compiler. Never touches files; takes text and gives text.
+//! The only module that knows the compiler. Never touches files; takes text and gives text.
+
+mod facts;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,6 +20,8 @@ use oxc::parser::Parser;
 use oxc::semantic::SemanticBuilder;
 use oxc::span::SourceType;
 use oxc::transformer::{TransformOptions, Transformer};
+
+pub(crate) use facts::{Facts, compile};
 
 /// The places of the JavaScript in the TypeScript.
 #[derive(Debug, Clone, Default)]
@@ -103,10 +107,13 @@ fn source_type(path: &Path, kind: ScriptKind) -> SourceType {
     }
 }
 
-/// A program without types, and the names that it uses without declaring them.
+/// A program without types.
 struct Prepared<'a> {
     program: Program<'a>,
-    undeclared: Vec<&'static str>,
+    /// True if it imports or exports anything.
+    has_module_syntax: bool,
+    /// The names that it uses as values without declaring them.
+    globals: BTreeSet<String>,
 }
 
 fn prepared<'a>(
@@ -117,16 +124,19 @@ fn prepared<'a>(
 ) -> Result<Prepared<'a>, String> {
     let parsed = Parser::new(allocator, source, source_type(path, kind)).parse();
     refuse(parsed.diagnostics.errors().next(), path, source)?;
+    let has_module_syntax = parsed.module_record.has_module_syntax;
     let mut program = parsed.program;
     let semantic = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true).build(&program);
     refuse(semantic.diagnostics.errors().next(), path, source)?;
     let scoping = semantic.semantic.into_scoping();
-    let unresolved = scoping.root_unresolved_references();
-    let undeclared = OF_COMMONJS.into_iter().filter(|name| unresolved.contains_key(*name)).collect();
+    let unresolved = scoping.root_unresolved_references().iter();
+    let used_as_values =
+        unresolved.filter(|(_, ids)| ids.iter().any(|id| scoping.get_reference(*id).is_value()));
+    let globals = used_as_values.map(|(name, _)| name.as_str().to_owned()).collect();
     let options = TransformOptions::default();
     let made = Transformer::new(allocator, path, &options).build_with_scoping(scoping, &mut program);
     refuse(made.diagnostics.errors().next(), path, source)?;
-    Ok(Prepared { program, undeclared })
+    Ok(Prepared { program, has_module_syntax, globals })
 }
 
 /// Takes the types out of a text. The ending of `path` decides which: `.ts`, `.tsx`, `.mts` or `.js`. An error begins with
@@ -141,28 +151,32 @@ pub(crate) fn strip(
     lacks: &mut dyn FnMut(&str, &str) -> bool,
 ) -> Result<Stripped, String> {
     let allocator = Allocator::default();
-    let Prepared { mut program, undeclared } = prepared(&allocator, path, source, kind)?;
+    let Prepared { mut program, globals, .. } = prepared(&allocator, path, source, kind)?;
     let (mut before, mut after) = (String::new(), String::new());
     if kind == ScriptKind::Module {
         after = without_missing(&mut program, lacks);
-        for name in &undeclared {
+        for name in OF_COMMONJS.into_iter().filter(|name| globals.contains(*name)) {
             before.push_str(given_by_meta(name));
         }
     }
+    let (code, places) = printed(&program, path, before.len());
+    let code = if before.is_empty() && after.is_empty() { code } else { before + &code + &after };
+    Ok(Stripped { code, places, uses_require: globals.contains("require") })
+}
+
+/// Prints a program, and returns the places of the text when so many bytes stand before it.
+fn printed(program: &Program<'_>, path: &Path, before: usize) -> (String, Places) {
     let options = CodegenOptions { source_map_path: Some(path.to_path_buf()), ..CodegenOptions::default() };
-    let printed = Codegen::new().with_options(options).build(&program);
+    let printed = Codegen::new().with_options(options).build(program);
     let tokens = printed.map.iter().flat_map(|map| map.get_tokens());
-    let shift = u32::try_from(before.len()).unwrap_or_default();
+    let shift = u32::try_from(before).unwrap_or_default();
     let places = tokens.map(|token| {
         let (line, column) = (token.get_dst_line() + 1, token.get_dst_col() + 1);
         let generated = Place { line, column: if line == 1 { column + shift } else { column } };
         (generated, Place { line: token.get_src_line() + 1, column: token.get_src_col() + 1 })
     });
     let places = Places(places.collect());
-    let code =
-        if before.is_empty() && after.is_empty() { printed.code } else { before + &printed.code + &after };
-    let uses_require = undeclared.contains(&"require");
-    Ok(Stripped { code, places, uses_require })
+    (printed.code, places)
 }
 
 /// Returns the declaration that gives a module what CommonJS files have.

@@ -1,15 +1,15 @@
 //! The thread of one extension: takes orders, runs script, waits for the operations of script.
 //!
-//! Script runs until all its jobs are done, and then the thread waits again. Nothing else runs on it, so script is never
-//! entered twice.
+//! In the embedded engine script runs on this thread until all its jobs are done, and then the thread waits again. In a
+//! child process script runs by itself, and its messages arrive here like orders.
 
 mod fetch;
 mod ops;
+mod script;
 
 pub(crate) use fetch::Fetches;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -19,13 +19,15 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use offshoot_agent::cancel::Cancel;
-use rquickjs::function::IntoArgs;
 use serde_json::Value as Json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
-use crate::engine::{Engine, Request, Setting, number};
+use crate::engine::{Entry, Request, Setting};
 use crate::handle::{Handle, Kind, Order, Reply, soon};
+use crate::load::Program;
+use crate::node::{Frame, FrameKind};
+use script::{Absence, Script, Started};
 
 /// How much stack a thread has besides what script may use.
 const OWN_STACK: usize = 2 << 20;
@@ -37,7 +39,7 @@ pub(crate) fn start(
     handle: &Arc<Handle>,
     orders: UnboundedReceiver<Order>,
     trusted: bool,
-    root: Option<PathBuf>,
+    program: Program,
     facts: Json,
 ) -> std::io::Result<()> {
     let setting = Setting {
@@ -47,28 +49,40 @@ pub(crate) fn start(
         clock: handle.clock.clone(),
         handle: Arc::downgrade(handle),
         trusted,
-        root: root.map(std::fs::canonicalize).transpose()?,
+        root: program.root.as_ref().map(std::fs::canonicalize).transpose()?,
         facts,
     };
     let (weak, stack) = (Arc::downgrade(handle), handle.limits.stack + OWN_STACK);
     let name = format!("extension {}", handle.name);
     // The thread is not joined: it may hang in one operation.
-    std::thread::Builder::new().name(name).stack_size(stack).spawn(move || run(setting, orders, &weak))?;
+    std::thread::Builder::new()
+        .name(name)
+        .stack_size(stack)
+        .spawn(move || run(setting, orders, &weak, &program))?;
     Ok(())
 }
 
-fn run(setting: Setting, orders: UnboundedReceiver<Order>, handle: &Weak<Handle>) {
+fn run(setting: Setting, mut orders: UnboundedReceiver<Order>, handle: &Weak<Handle>, program: &Program) {
     let made = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let worker = made.map_err(|error| error.to_string()).and_then(|runtime| {
-        let engine = Engine::new(setting)?;
-        Ok((runtime, Worker::new(engine, handle.clone())))
-    });
-    match worker {
-        Ok((runtime, mut worker)) => runtime.block_on(worker.work(orders)),
-        Err(message) => {
-            if let Some(handle) = handle.upgrade() {
-                handle.disable("start", &message);
-            }
+    let started = made
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| Ok((runtime, script::start(setting, program)?)));
+    match started {
+        Ok((runtime, started)) => {
+            let mut worker = Worker::new(started, handle.clone());
+            runtime.block_on(worker.work(orders));
+        }
+        Err(message) => refuse(&mut orders, &message),
+    }
+}
+
+/// Answers calls of an extension whose engine does not start, until it is dropped.
+fn refuse(orders: &mut UnboundedReceiver<Order>, message: &str) {
+    while let Some(order) = orders.blocking_recv() {
+        match order {
+            Order::Call { reply: Some(reply), .. } => drop(reply.send(Err(message.to_owned()))),
+            Order::End => return,
+            _ => {}
         }
     }
 }
@@ -77,9 +91,13 @@ fn run(setting: Setting, orders: UnboundedReceiver<Order>, handle: &Weak<Handle>
 type Op = Pin<Box<dyn Future<Output = (u64, Result<String, String>)>>>;
 
 struct Worker {
-    engine: Engine,
+    script: Script,
+    /// Known if it may need another engine.
+    absence: Option<Absence>,
     handle: Weak<Handle>,
     calls: BTreeMap<u64, Call>,
+    /// The bytes of messages that script has not received, by their calls.
+    unread: BTreeMap<u64, usize>,
     ops: FuturesUnordered<Op>,
     /// How running operations are stopped.
     stops: HashMap<u64, Cancel>,
@@ -101,11 +119,13 @@ struct Call {
 }
 
 impl Worker {
-    fn new(engine: Engine, handle: Weak<Handle>) -> Self {
+    fn new(started: Started, handle: Weak<Handle>) -> Self {
         Worker {
-            engine,
+            script: started.script,
+            absence: started.absence,
             handle,
             calls: BTreeMap::new(),
+            unread: BTreeMap::new(),
             ops: FuturesUnordered::new(),
             stops: HashMap::new(),
             timers: BTreeMap::new(),
@@ -123,6 +143,7 @@ impl Worker {
                     Some(order) => self.obey_all(order, &mut orders),
                 },
                 Some((op, result)) = self.ops.next(), if !self.ops.is_empty() => self.settle(op, result),
+                frame = self.script.next() => self.hear(frame),
                 () = tokio::time::sleep_until(wake_up) => self.wake_up(),
             };
             if let Err(reason) = rest {
@@ -146,10 +167,10 @@ impl Worker {
     fn obey(&mut self, order: Order) -> Result<(), String> {
         match order {
             Order::Call { id, kind, doing, payload, reply } => {
-                if let Some(handle) = self.handle.upgrade().filter(|_| reply.is_none()) {
-                    handle.unread.fetch_sub(payload.len(), Ordering::Relaxed);
+                if reply.is_none() {
+                    self.unread.insert(id, payload.len());
                 }
-                let limits = &self.engine.shared.setting.limits;
+                let limits = &self.script.shared().setting.limits;
                 let left = match kind {
                     Kind::Event => limits.event,
                     Kind::Command => limits.command,
@@ -158,11 +179,15 @@ impl Worker {
                 let name = doing.split(' ').next().unwrap_or_default().to_owned();
                 self.latest.clone_from(&doing);
                 self.calls.insert(id, Call { kind, doing, reply, left, stuck_since: None });
-                self.engine.shared.sent.set(0);
-                self.enter(left, "begin", (number(id), name, payload), Some(id))
+                self.script.shared().sent.set(0);
+                self.enter(left, Entry::Begin { id, name, payload }, Some(id))?;
+                if let Script::Embedded(_) = self.script {
+                    self.note_read(id);
+                }
+                Ok(())
             }
             Order::Cancel { id } if self.calls.contains_key(&id) => {
-                self.enter(self.budget(), "cancel", (number(id),), Some(id))?;
+                self.enter(self.budget(), Entry::Cancel { id }, Some(id))?;
                 if let Some(call) = self.calls.get_mut(&id)
                     && call.reply.as_ref().is_none_or(tokio::sync::oneshot::Sender::is_closed)
                 {
@@ -178,50 +203,107 @@ impl Worker {
         self.stops.remove(&op);
         let is_ok = result.is_ok();
         let text = result.unwrap_or_else(|error| error);
-        self.enter(self.budget(), "settle", (number(op), is_ok, text), None)
+        self.enter(self.budget(), Entry::Settle { op, is_ok, text }, None)
     }
 
     /// Returns how long script may run that belongs to no call in particular.
     fn budget(&self) -> Duration {
-        let event = self.engine.shared.setting.limits.event;
+        let event = self.script.shared().setting.limits.event;
         self.calls.values().map(|call| call.left).max().unwrap_or(event)
     }
 
-    /// Enters script, counts the time that it takes, and fulfils its requests. Fails if the extension becomes unusable.
-    /// Answers are sent last, after everything that script requested before them.
+    /// Tells script something and fulfils its requests. Fails if the extension becomes unusable.
     ///
-    /// The time counts for one call if it is known; otherwise for all that wait.
-    fn enter<A>(
-        &mut self,
-        budget: Duration,
-        function: &str,
-        arguments: A,
-        of_call: Option<u64>,
-    ) -> Result<(), String>
-    where
-        A: for<'js> IntoArgs<'js>,
-    {
-        let (entered, took) = self.engine.enter(budget, function, arguments);
-        for message in self.engine.shared.rejections.take() {
+    /// The time that script takes counts for one call if it is known; otherwise for all that wait.
+    fn enter(&mut self, budget: Duration, entry: Entry, of_call: Option<u64>) -> Result<(), String> {
+        // A child process reports later how long script ran.
+        let Some((entered, took)) = self.script.enter(budget, entry, of_call) else {
+            self.note_stuck();
+            return Ok(());
+        };
+        for message in self.script.shared().rejections.take() {
             self.report("promise", message);
         }
+        self.count(took, of_call);
+        entered?;
+        self.check_time()?;
+        self.fulfil_all()?;
+        self.note_stuck();
+        Ok(())
+    }
+
+    /// Notes that script has received a message without an answer.
+    fn note_read(&mut self, call: u64) {
+        if let Some(length) = self.unread.remove(&call)
+            && let Some(handle) = self.handle.upgrade()
+        {
+            handle.unread.fetch_sub(length, Ordering::Relaxed);
+        }
+    }
+
+    fn count(&mut self, took: Duration, of_call: Option<u64>) {
         for (id, call) in &mut self.calls {
             if of_call.is_none_or(|known| known == *id) {
                 call.left = call.left.saturating_sub(took);
             }
         }
-        entered?;
-        if self.calls.values().any(|call| call.left.is_zero() && call.kind != Kind::Screen) {
-            return Err("it exceeded its time limit".to_owned());
-        }
-        let requests = std::mem::take(&mut *self.engine.shared.outbox.borrow_mut());
+    }
+
+    fn check_time(&self) -> Result<(), String> {
+        let is_over = self.calls.values().any(|call| call.left.is_zero() && call.kind != Kind::Screen);
+        if is_over { Err("it exceeded its time limit".to_owned()) } else { Ok(()) }
+    }
+
+    /// Fulfils the requests of script. Answers are sent last, after everything that was requested before them.
+    fn fulfil_all(&mut self) -> Result<(), String> {
+        let requests = std::mem::take(&mut *self.script.shared().outbox.borrow_mut());
         let (answers, others): (Vec<_>, Vec<_>) =
             requests.into_iter().partition(|request| matches!(request, Request::Finish { .. }));
         others.into_iter().for_each(|request| self.fulfil(request));
-        if self.timers.len() > self.engine.shared.setting.limits.timers {
+        if self.timers.len() > self.script.shared().setting.limits.timers {
             return Err("it exceeded its limit of timers".to_owned());
         }
         answers.into_iter().for_each(|request| self.fulfil(request));
+        Ok(())
+    }
+
+    /// Does what script in a child process says.
+    fn hear(&mut self, frame: Option<Frame>) -> Result<(), String> {
+        let (Some(frame), Script::Remote(remote)) = (frame, &mut self.script) else {
+            return Err("its process has ended".to_owned());
+        };
+        match frame.kind {
+            FrameKind::Ready => remote.note_ready(),
+            FrameKind::Call => {
+                remote.answer(&frame);
+                self.fulfil_all()?;
+            }
+            FrameKind::Handled => {
+                if let Some((of_call, took)) = remote.note_handled() {
+                    self.count(took, of_call);
+                    of_call.into_iter().for_each(|id| self.note_read(id));
+                    self.check_time()?;
+                }
+            }
+            FrameKind::Idle => remote.note_idle(),
+            FrameKind::Output => remote.log(&frame),
+            FrameKind::Ended => return Err(ended(&frame)),
+            FrameKind::Start => {
+                let arguments = serde_json::from_str(&frame.text).map_err(|error| error.to_string())?;
+                self.fulfil(Request::Start { op: frame.id, name: frame.name, arguments });
+                if self.ops.len() > self.script.shared().setting.limits.timers {
+                    return Err("it exceeded its limit of operations".to_owned());
+                }
+            }
+            FrameKind::Stop => self.fulfil(Request::Stop { op: frame.id }),
+            FrameKind::Finish => {
+                let shared = self.script.shared();
+                let result =
+                    if frame.is_ok { Ok(frame.text) } else { Err(shared.original_places(&frame.text)) };
+                self.fulfil(Request::Finish { call: frame.id, result });
+            }
+            _ => return Err("it sent a message that it may not send".to_owned()),
+        }
         self.note_stuck();
         Ok(())
     }
@@ -232,7 +314,7 @@ impl Worker {
                 let stop = Cancel::new();
                 self.stops.insert(op, stop.clone());
                 let is_in_event = self.is_in_event(arguments["call"].as_u64());
-                let work = ops::start(&self.engine.shared, &name, arguments, is_in_event, stop);
+                let work = ops::start(self.script.shared(), &name, arguments, is_in_event, stop);
                 let mut work: Op = Box::pin(async move { (op, work.await) });
                 // The agent receives a request before the answer of the handler that made it.
                 if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -260,9 +342,13 @@ impl Worker {
 
     fn finish(&mut self, call: u64, result: Result<String, String>) {
         let Some(call) = self.calls.remove(&call) else { return };
-        let most = self.engine.shared.setting.limits.answer;
+        let most = self.script.shared().setting.limits.answer;
         let result = match result {
             Ok(text) if text.len() > most => Err(format!("its answer is longer than {most} bytes")),
+            Err(message) if call.doing == "load" => Err(match &self.absence {
+                Some(absence) => absence.explain(message),
+                None => message,
+            }),
             result => result,
         };
         match call.reply {
@@ -277,7 +363,7 @@ impl Worker {
 
     /// Marks calls that nothing can answer: no operation runs and no timer waits.
     fn note_stuck(&mut self) {
-        let is_stuck = self.ops.is_empty() && self.timers.is_empty();
+        let is_stuck = self.ops.is_empty() && self.timers.is_empty() && self.script.is_idle();
         let now = Instant::now();
         for call in self.calls.values_mut() {
             call.stuck_since = is_stuck.then(|| call.stuck_since.unwrap_or(now));
@@ -285,13 +371,15 @@ impl Worker {
     }
 
     fn next_wake_up(&self) -> Instant {
-        let limits = &self.engine.shared.setting.limits;
+        let limits = &self.script.shared().setting.limits;
         let stuck = self.calls.values().filter_map(|call| Some(call.stuck_since? + limits.stuck));
-        stuck.chain(self.timers.values().copied()).min().unwrap_or_else(|| Instant::now() + FAR)
+        let timers = self.timers.values().copied();
+        stuck.chain(timers).chain(self.script.wake_up()).min().unwrap_or_else(|| Instant::now() + FAR)
     }
 
     /// Runs the due timers, and fails calls that are stuck for too long.
     fn wake_up(&mut self) -> Result<(), String> {
+        self.script.look_after(self.budget())?;
         let now = Instant::now();
         let due = self.timers.iter().filter(|(_, at)| **at <= now).map(|(id, at)| (*at, *id));
         // The first one may clear the others.
@@ -299,14 +387,14 @@ impl Worker {
             if self.timers.remove(&id).is_none() {
                 continue;
             }
-            self.enter(self.budget(), "tick", (number(id),), None)?;
+            self.enter(self.budget(), Entry::Tick { id }, None)?;
         }
         self.abandon_stuck(now);
         Ok(())
     }
 
     fn abandon_stuck(&mut self, now: Instant) {
-        let limit = self.engine.shared.setting.limits.stuck;
+        let limit = self.script.shared().setting.limits.stuck;
         let is_over = |call: &Call| call.stuck_since.is_some_and(|since| since + limit <= now);
         let over: Vec<u64> = self.calls.iter().filter(|(_, call)| is_over(call)).map(|(id, _)| *id).collect();
         for id in over {
@@ -334,8 +422,18 @@ impl Worker {
     }
 
     fn report(&self, doing: &str, message: String) {
-        let setting = &self.engine.shared.setting;
+        let setting = &self.script.shared().setting;
         setting.host.report(&setting.name, doing, message);
+    }
+}
+
+/// Tells why the thread of an extension in a child process has ended.
+fn ended(frame: &Frame) -> String {
+    match frame.name.as_str() {
+        "memory" => "it exceeded its memory limit".to_owned(),
+        "exit" => format!("its thread ended with exit code {}", frame.text),
+        "process" => frame.text.clone(),
+        _ => format!("its thread failed: {}", frame.text),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_extensions::discover::{self, FoundExtension};
+use offshoot_extensions::discover::{self, FoundExtension, Origin};
 use offshoot_extensions::package::{Package, is_override};
 
 use super::Args;
@@ -99,6 +99,7 @@ impl Sources {
         let mut odd = self.warnings.clone();
         let given = self.given.iter().map(|path| Declared::at(path));
         let mut found: Vec<FoundExtension> = given.flat_map(|package| package.extensions(&mut odd)).collect();
+        found.iter_mut().for_each(|one| one.origin = Origin::CommandLine);
         found.extend(self.own.iter().flat_map(|directory| discover::in_user_directory(directory)));
         found.extend(named(&self.listed, &mut odd));
         match self.in_project() {

@@ -87,6 +87,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Packages to load: `npm:NAME`, `git:URL`, a path, or an object with filters.",
     ),
     own("piExtensions", Flag, "", "Whether to use what is installed for pi; without it you are asked once."),
+    own(
+        "extensionEngine",
+        Word(&["auto", "embedded", "node"]),
+        "auto",
+        "The engine of extensions: the embedded one, Node, or Node for those that need it.",
+    ),
     own("defaultProjectTrust", Word(&["ask", "always", "never"]), "ask", "The trust in undecided projects."),
     own("providers", Providers, "", "Your own model services, by name."),
 ];

@@ -50,6 +50,7 @@ fn the_list_shows_the_effective_settings_and_their_files() {
     themes                            -                   default
     packages                          -                   default
     piExtensions                      -                   default
+    extensionEngine                   auto                default
     defaultProjectTrust               ask                 default
     providers.lab                     http://127.0.0.1:1  [home]/offshoot/settings.json
     ");

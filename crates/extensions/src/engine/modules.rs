@@ -25,7 +25,7 @@ use super::Shared;
 use super::native::refuse_secret;
 use crate::builtin::FILES;
 use crate::strip::{self, Exports, ScriptKind, strip};
-use resolve::{Finder, Target};
+pub(crate) use resolve::{Finder, Target};
 
 /// The names of modules that stand for a CommonJS file: as Node imports it, and as TypeScript and pi's loader do, which
 /// take the property `default` of a file that was compiled from a module.
@@ -172,6 +172,12 @@ impl Shared {
         let found = self.modules.borrow_mut().finder.find(base, name, is_require)?;
         let path = match found {
             Target::Own(own) => return Ok(format!("offshoot:{own}")),
+            Target::File(path) if is_native(&path) => {
+                return Err(format!(
+                    "{} is a native module, which needs Node (imported by {base})",
+                    path.display()
+                ));
+            }
             Target::File(path) => path.to_string_lossy().into_owned(),
         };
         if self.kind(&path) == ScriptKind::Module {
@@ -203,14 +209,7 @@ impl Shared {
 
     /// Reads a file that may be imported.
     pub(super) fn source(&self, name: &str) -> std::result::Result<String, String> {
-        if let Some(root) = &self.setting.root
-            && !fs::canonicalize(name).is_ok_and(|path| path.starts_with(root))
-        {
-            return Err(format!("{name} is outside the directory of the extension and was not trusted"));
-        }
-        if refuse_secret(self, Path::new(name)).is_err() {
-            return Err(format!("{name} holds credentials, which extensions may not touch"));
-        }
+        refuse_to_load(self, name)?;
         let source = fs::read_to_string(name).map_err(|error| format!("cannot read {name}: {error}"))?;
         // A line for the shell is no script.
         Ok(if source.starts_with("#!") { format!("//{source}") } else { source })
@@ -351,6 +350,24 @@ impl rquickjs::loader::Loader for Loader {
         }
         self.file(ctx, name)
     }
+}
+
+/// Returns true for a module in machine code.
+pub(crate) fn is_native(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "node")
+}
+
+/// Refuses a file that was not trusted, or that holds credentials.
+pub(crate) fn refuse_to_load(shared: &Shared, name: &str) -> std::result::Result<(), String> {
+    if let Some(root) = &shared.setting.root
+        && !fs::canonicalize(name).is_ok_and(|path| path.starts_with(root))
+    {
+        return Err(format!("{name} is outside the directory of the extension and was not trusted"));
+    }
+    if refuse_secret(shared, Path::new(name)).is_err() {
+        return Err(format!("{name} holds credentials, which extensions may not touch"));
+    }
+    Ok(())
 }
 
 impl Loader {

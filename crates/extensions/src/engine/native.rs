@@ -29,7 +29,7 @@ const SECOND: Duration = Duration::from_secs(1);
 type Answer = Result<String, String>;
 
 /// Answers script.
-pub(super) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
+pub(crate) fn call(shared: &Shared, name: &str, arguments: &str) -> Answer {
     let length = arguments.len();
     let arguments = parsed(arguments)?;
     let (part, name) = name.split_once('.').unwrap_or((name, ""));

@@ -11,15 +11,15 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Setup, Stage};
 
-const NEIGHBOUR: &str = "export default (pi) => pi.on('x', () => ({ neighbour: 'fine' }));";
+pub(crate) const NEIGHBOUR: &str = "export default (pi) => pi.on('x', () => ({ neighbour: 'fine' }));";
 
 /// Loads a hostile extension and a harmless one.
-async fn beside(hostile: &str, trusted: bool) -> Stage {
+pub(crate) async fn beside(hostile: &str, trusted: bool) -> Stage {
     limited(hostile, trusted, Limits::default().event).await
 }
 
 /// Loads a hostile extension that runs until it is stopped.
-async fn endless(hostile: &str) -> Stage {
+pub(crate) async fn endless(hostile: &str) -> Stage {
     limited(hostile, true, Duration::from_millis(300)).await
 }
 
@@ -27,6 +27,7 @@ async fn limited(hostile: &str, trusted: bool, event: Duration) -> Stage {
     let limits = Limits {
         event,
         memory: 16 << 20,
+        node_memory: 64 << 20,
         stuck: Duration::from_millis(100),
         messages: 50,
         ..Limits::default()
@@ -38,7 +39,7 @@ async fn limited(hostile: &str, trusted: bool, event: Duration) -> Stage {
 }
 
 /// Fires an event at it. What it answered, after its neighbour has been asked too.
-async fn fired(stage: &Stage) -> Result<Json, String> {
+pub(crate) async fn fired(stage: &Stage) -> Result<Json, String> {
     let hostile = stage.extensions.named("hostile").unwrap().clone();
     let answer = Handler::call(&hostile, "x", &json!({}), &Cancel::new()).await;
     let neighbour = stage.extensions.named("neighbour").unwrap().clone();
@@ -47,7 +48,7 @@ async fn fired(stage: &Stage) -> Result<Json, String> {
     answer
 }
 
-fn assert_disabled(stage: &Stage, reason: &str) {
+pub(crate) fn assert_disabled(stage: &Stage, reason: &str) {
     let trouble =
         stage.troubles().into_iter().find(|trouble| trouble.disabled).expect("it is put out of use");
     assert_eq!((trouble.extension.as_str(), trouble.doing.as_str()), ("hostile", "event x"));
@@ -73,7 +74,8 @@ async fn a_loop_that_catches_everything_and_one_that_awaits_are_ended_too() {
 
 #[tokio::test]
 async fn memory_that_is_never_given_back_has_an_end() {
-    let stage = beside(include_str!("../fixtures/hostile/allocation.ts"), true).await;
+    let text = include_str!("../fixtures/hostile/allocation.ts");
+    let stage = limited(text, true, Duration::from_secs(60)).await;
     assert!(fired(&stage).await.is_err());
     assert_disabled(&stage, "memory");
 }
@@ -164,20 +166,6 @@ async fn the_program_cannot_be_ended() {
 }
 
 #[tokio::test]
-async fn a_million_timers_are_too_many() {
-    let text = "export default (pi) => pi.on('x', () => { for (let i = 0; i < 20_000; i++) setTimeout(() => {}, 1e6); });";
-    let limits = Limits { timers: 1_000, ..Limits::default() };
-    let stage =
-        Setup { limits, ..Setup::default() }.with(&[("hostile.ts", text), ("neighbour.ts", NEIGHBOUR)]).await;
-    drop(fired(&stage).await);
-    let troubles = stage.troubles();
-    assert!(
-        troubles.iter().any(|trouble| trouble.disabled && trouble.message.contains("timers")),
-        "{troubles:?}"
-    );
-}
-
-#[tokio::test]
 async fn a_failure_that_nobody_waits_for_is_reported_with_its_name() {
     let text = "export default (pi) => pi.on('x', () => { (async () => { throw new Error('lost'); })(); });";
     let stage = beside(text, true).await;
@@ -186,15 +174,6 @@ async fn a_failure_that_nobody_waits_for_is_reported_with_its_name() {
     assert_eq!(troubles.len(), 1, "{troubles:?}");
     assert!(troubles[0].message.starts_with("lost"), "{troubles:?}");
     assert_eq!(troubles[0].extension, "hostile");
-}
-
-#[tokio::test]
-async fn an_operation_that_cannot_be_interrupted_is_not_waited_for() {
-    let text = "export default (pi) => pi.on('x', () => ({ text: Array.prototype.join.call({ length: 2 ** 28 }, '') }));";
-    let stage = endless(text).await;
-    let error = fired(&stage).await.unwrap_err();
-    assert!(error.contains("stuck in an operation"), "{error}");
-    assert_disabled(&stage, "stuck in an operation");
 }
 
 #[tokio::test]
@@ -211,16 +190,6 @@ async fn who_merely_speaks_of_memory_is_not_at_its_end() {
     for _ in 0..2 {
         assert!(fired(&stage).await.unwrap_err().starts_with("CUDA out of memory"));
     }
-    assert_eq!(stage.extensions.named("hostile").unwrap().disabled(), None);
-}
-
-#[tokio::test]
-async fn timers_that_were_cleared_do_not_count() {
-    let text = "export default (pi) => pi.on('x', () => { for (let i = 0; i < 5_000; i++) clearTimeout(setTimeout(() => {}, 1e6)); });";
-    let limits = Limits { timers: 1_000, ..Limits::default() };
-    let stage =
-        Setup { limits, ..Setup::default() }.with(&[("hostile.ts", text), ("neighbour.ts", NEIGHBOUR)]).await;
-    assert_eq!(fired(&stage).await, Ok(Json::Null));
     assert_eq!(stage.extensions.named("hostile").unwrap().disabled(), None);
 }
 
@@ -305,20 +274,4 @@ async fn a_flood_of_what_should_be_shown_is_refused() {
         let error = fired(&stage).await.unwrap_err();
         assert!(error.contains("may show at most"), "{show}: {error}");
     }
-}
-
-#[tokio::test]
-async fn what_has_no_end_is_read_up_to_a_limit() {
-    let text = "import { readFileSync } from 'node:fs';
-        export default (pi) => pi.on('x', async () => {
-            let said;
-            try { readFileSync('/dev/zero'); } catch (error) { said = error.message; }
-            const { stdout } = await pi.exec('yes', [], { timeout: 500 });
-            return { said, stdout: stdout.length, end: stdout.slice(-30) };
-        });";
-    let stage = beside(text, true).await;
-    let answer = fired(&stage).await.unwrap();
-    assert!(answer["said"].as_str().unwrap().contains("too large"), "{answer}");
-    assert!(answer["stdout"].as_u64().unwrap() < 3 << 20, "{answer}");
-    assert!(answer["end"].as_str().unwrap().contains("bytes were kept]"), "{answer}");
 }

@@ -4,6 +4,7 @@
 mod api;
 mod basics;
 mod dialects;
+mod embedded;
 mod event_table;
 mod events;
 mod examples;
@@ -20,3 +21,10 @@ mod seeds;
 mod session;
 #[allow(dead_code, reason = "the stage is shared with the tests of pi's extensions")]
 mod support;
+
+use offshoot_extensions::{EngineChoice, LoadOptions};
+
+/// Returns the engine of these tests. Many of them run in Node, too: see `tests/node_host`.
+fn engine() -> LoadOptions {
+    LoadOptions { engine: EngineChoice::Embedded, ..LoadOptions::default() }
+}

@@ -105,6 +105,8 @@ pub(crate) struct Setup {
     pub(crate) flags: Json,
     pub(crate) session: Option<Session>,
     pub(crate) network: Option<Arc<dyn Network>>,
+    /// The engine, in options that have nothing else.
+    pub(crate) engine: LoadOptions,
 }
 
 impl Default for Setup {
@@ -119,6 +121,7 @@ impl Default for Setup {
             flags: json!({}),
             session: None,
             network: None,
+            engine: crate::engine(),
         }
     }
 }
@@ -171,7 +174,7 @@ impl Setup {
         let flags = self.flags.as_object().cloned().unwrap_or_default();
         let found: Vec<FoundExtension> =
             found.into_iter().map(|one| FoundExtension { is_confined: self.confined, ..one }).collect();
-        let options = LoadOptions { limits: self.limits, trusted: self.trusted, flags };
+        let options = LoadOptions { limits: self.limits, trusted: self.trusted, flags, ..self.engine };
         let (extensions, errors) = Extensions::load(&found, &host, &options).await;
         host.tools.replace(extensions.clone());
         agent.install(ExtensionBundle { hooks: extensions.hooks(), commands: extensions.commands() });
@@ -184,6 +187,13 @@ pub(crate) async fn stage(text: &str) -> Stage {
     let stage = Setup::default().with(&[("one.ts", text)]).await;
     assert_eq!(stage.errors, []);
     stage
+}
+
+impl Drop for Stage {
+    /// Ends the extensions, which the host would keep.
+    fn drop(&mut self) {
+        self.host.tools.replace(Extensions::default());
+    }
 }
 
 impl Stage {

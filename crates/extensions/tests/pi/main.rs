@@ -15,7 +15,17 @@ mod support;
 
 use std::path::PathBuf;
 
+use offshoot_extensions::{EngineChoice, LoadOptions, Runtimes};
 use support::{Setup, Stage};
+
+/// Returns the engine of these tests: the Node that `OFFSHOOT_NODE` names, or else the embedded one.
+fn engine() -> LoadOptions {
+    let (engine, runtimes) = match std::env::var_os("OFFSHOOT_NODE") {
+        Some(node) => (EngineChoice::Node, Runtimes::at(node.into())),
+        None => (EngineChoice::Embedded, Runtimes::default()),
+    };
+    LoadOptions { engine, runtimes, ..LoadOptions::default() }
+}
 
 /// Returns the file or directory of an example.
 pub(crate) fn example(name: &str) -> PathBuf {

@@ -13,8 +13,12 @@ pub struct Group(Option<Pid>);
 impl Group {
     /// Returns the group led by `child`, which must be started in a new process group.
     pub fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Group(id.and_then(Pid::from_raw))
+        child.id().map_or(Group(None), Self::led_by)
+    }
+
+    /// Returns the group led by the process of this id, which must be started in a new process group.
+    pub fn led_by(id: u32) -> Self {
+        Group(i32::try_from(id).ok().and_then(Pid::from_raw))
     }
 
     /// Returns true if a process of the group is running.

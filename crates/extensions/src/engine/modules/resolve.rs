@@ -24,7 +24,7 @@ const REQUIRE: [&str; 4] = ["node", "require", "module-sync", "default"];
 
 /// The meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     /// A module of ours.
     Own(&'static str),
     /// A file.
@@ -33,13 +33,13 @@ pub(super) enum Target {
 
 /// Finds files. Manifests that were read are kept.
 #[derive(Debug, Default)]
-pub(super) struct Finder {
+pub(crate) struct Finder {
     manifests: HashMap<PathBuf, Option<Rc<Json>>>,
 }
 
 impl Finder {
     /// Finds what a name means in the file `base`.
-    pub(super) fn find(&mut self, base: &str, name: &str, is_require: bool) -> Result<Target, String> {
+    pub(crate) fn find(&mut self, base: &str, name: &str, is_require: bool) -> Result<Target, String> {
         let plain = name.strip_prefix("node:").unwrap_or(name);
         if let Some((own, ..)) = FILES.iter().find(|(_, _, names)| names.contains(&plain)) {
             return Ok(Target::Own(own));
@@ -59,12 +59,6 @@ impl Finder {
             None => self.package(base, name, is_require)?,
         };
         let found = found.ok_or_else(|| format!("cannot find module `{name}` (imported by {base})"))?;
-        if found.extension().is_some_and(|ending| ending == "node") {
-            return Err(format!(
-                "{} is a native module, which needs Node (imported by {base})",
-                found.display()
-            ));
-        }
         Ok(Target::File(found))
     }
 

@@ -1,0 +1,3 @@
+// Stopping, as Node has it.
+
+export const { AbortController, AbortSignal, Event, EventTarget } = globalThis;
