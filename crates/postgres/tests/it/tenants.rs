@@ -67,6 +67,7 @@ fn no_statement_of_another_tenant_reaches_a_row() {
         ("SELECT count(*) FROM offshoot.line WHERE line LIKE '%plan%'", "0"),
         ("SELECT count(*) FROM offshoot.blob", "0"),
         ("SELECT count(*) FROM offshoot.part", "0"),
+        ("SELECT count(*) FROM offshoot.pack", "0"),
     ] {
         assert_eq!(two.sql_as(&two.b, statement).as_deref(), Ok(expected), "{statement}");
     }
@@ -150,6 +151,6 @@ fn the_role_of_the_application_owns_nothing() {
     let owned = "SELECT count(*) FROM pg_class WHERE relowner = 'offshoot_app'::regrole";
     assert_eq!(server().sql(&two.database, owned).unwrap(), "0");
     let forced = "SELECT count(*) FROM pg_class WHERE relnamespace = 'offshoot'::regnamespace AND relkind = 'r' \
-         AND relname IN ('session', 'line', 'part', 'blob') AND relforcerowsecurity";
-    assert_eq!(server().sql(&two.database, forced).unwrap(), "4");
+         AND relname IN ('session', 'line', 'pack', 'part', 'blob') AND relforcerowsecurity";
+    assert_eq!(server().sql(&two.database, forced).unwrap(), "5");
 }
