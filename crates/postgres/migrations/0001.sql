@@ -21,6 +21,9 @@ CREATE FUNCTION offshoot.current_tenant() RETURNS integer
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     AS 'BEGIN RETURN (SELECT tenant FROM offshoot.member WHERE role OPERATOR(pg_catalog.=) session_user); END';
 
+-- The same for policies: a statement reads a view faster than it calls a function. Its names are bound when it is created.
+CREATE VIEW offshoot.own_tenant AS SELECT tenant FROM offshoot.member WHERE role = session_user;
+
 CREATE FUNCTION offshoot.current_tenant_name() RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
@@ -126,12 +129,12 @@ BEGIN
     FOREACH name IN ARRAY ARRAY['session', 'line', 'pack', 'part', 'blob'] LOOP
         EXECUTE format('ALTER TABLE offshoot.%I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
         EXECUTE format(
-            'CREATE POLICY tenant ON offshoot.%I USING (tenant = (SELECT offshoot.current_tenant())) '
-            'WITH CHECK (tenant = (SELECT offshoot.current_tenant()))', name);
+            'CREATE POLICY tenant ON offshoot.%I USING (tenant = (SELECT own.tenant FROM offshoot.own_tenant own)) '
+            'WITH CHECK (tenant = (SELECT own.tenant FROM offshoot.own_tenant own))', name);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON offshoot.%I TO offshoot_app', name);
     END LOOP;
 END
 $$;
 
 GRANT USAGE ON SCHEMA offshoot TO offshoot_app;
-GRANT SELECT ON offshoot.schema_version TO offshoot_app;
+GRANT SELECT ON offshoot.schema_version, offshoot.own_tenant TO offshoot_app;

@@ -68,6 +68,7 @@ fn no_statement_of_another_tenant_reaches_a_row() {
         ("SELECT count(*) FROM offshoot.blob", "0"),
         ("SELECT count(*) FROM offshoot.part", "0"),
         ("SELECT count(*) FROM offshoot.pack", "0"),
+        ("SELECT count(*) FROM offshoot.own_tenant", "1"),
     ] {
         assert_eq!(two.sql_as(&two.b, statement).as_deref(), Ok(expected), "{statement}");
     }
@@ -98,6 +99,8 @@ fn no_statement_of_another_tenant_reaches_a_row() {
         "SELECT * FROM offshoot.tenant",
         "SELECT * FROM offshoot.member",
         "INSERT INTO offshoot.member VALUES (session_user, 1)",
+        "UPDATE offshoot.own_tenant SET tenant = 1",
+        "INSERT INTO offshoot.own_tenant VALUES (1)",
         "ALTER TABLE offshoot.session DISABLE ROW LEVEL SECURITY",
         "DROP POLICY tenant ON offshoot.session",
         "CREATE TABLE offshoot.mine ()",
