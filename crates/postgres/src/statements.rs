@@ -221,7 +221,7 @@ const RANGES: [Type; 4] = [Type::UUID_ARRAY, Type::INT8_ARRAY, Type::INT8_ARRAY,
 const RANGES_AND_ENTRIES: [Type; 5] =
     [Type::UUID_ARRAY, Type::INT8_ARRAY, Type::INT8_ARRAY, Type::INT8_ARRAY, Type::BYTEA_ARRAY];
 
-/// Reads lines. The line that contains the start of a range may begin before it. The last line before the range may also be far
+/// Reads lines. `OFFSET 0` makes the first position a value that the index can use. The line that contains the start of a range may begin before it. The last line before the range may also be far
 /// away, because other logs can hold the lines between.
 pub(crate) static READ: Sql = Sql {
     text: concat!(
@@ -229,8 +229,9 @@ pub(crate) static READ: Sql = Sql {
         blobs!(),
         " FROM ",
         ranges!(),
-        " JOIN offshoot.line l ON l.log = r.log AND l.position < r.stop AND l.position >= \
-         coalesce((SELECT max(f.position) FROM offshoot.line f WHERE f.log = r.log AND f.position <= r.start), 0) \
+        " CROSS JOIN LATERAL (SELECT coalesce((SELECT max(f.position) FROM offshoot.line f \
+         WHERE f.log = r.log AND f.position <= r.start), 0) AS position OFFSET 0) first \
+         JOIN offshoot.line l ON l.log = r.log AND l.position < r.stop AND l.position >= first.position \
          AND l.position + l.length > r.start ORDER BY 1"
     ),
     types: &RANGES,
@@ -241,8 +242,9 @@ pub(crate) static LOOSE_HEADS: Sql = Sql {
     text: concat!(
         "SELECT l.position + r.shift, l.length, coalesce(l.head, l.line) FROM ",
         ranges!(),
-        " JOIN offshoot.line l ON l.log = r.log AND l.position < r.stop AND l.position >= greatest(r.start, \
-         (SELECT p.stop FROM offshoot.pack p WHERE p.log = r.log ORDER BY p.position DESC LIMIT 1)) ORDER BY 1"
+        " CROSS JOIN LATERAL (SELECT greatest(r.start, (SELECT p.stop FROM offshoot.pack p WHERE p.log = r.log \
+         ORDER BY p.position DESC LIMIT 1)) AS position OFFSET 0) first \
+         JOIN offshoot.line l ON l.log = r.log AND l.position < r.stop AND l.position >= first.position ORDER BY 1"
     ),
     types: &RANGES,
 };
