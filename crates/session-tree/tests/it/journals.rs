@@ -56,7 +56,7 @@ impl Storage for Memory {
 fn files_pass_the_suite() {
     let directory = tempfile::tempdir().unwrap();
     let count = run(&mut Files { fs: Arc::new(RealFs), directory: directory.path().into() }).unwrap();
-    assert_eq!(count, 39);
+    assert_eq!(count, 41);
 }
 
 #[test]
