@@ -58,6 +58,11 @@ pub fn run(plan: &Plan) -> Outcome {
     }
     let mut bytes = Vec::new();
     open(&address).write_to(&mut bytes).unwrap();
+    let exported =
+        Session::from_bytes(bytes.clone()).map_err(|error| format!("the export does not load: {error}"))?;
+    if let Some(lost) = acknowledged.iter().find(|id| exported.node(id.as_str()).is_err()) {
+        return Err(format!("{lost} was acknowledged and is not in the export"));
+    }
     let read_by_pi = match &plan.peer {
         Some(peer) => differential::opens_all(peer, std::iter::once(bytes.as_slice()))?,
         None => 0,

@@ -11,7 +11,7 @@ use session_tree::{Message, Options, Session};
 use session_tree_postgres::{Address, PostgresJournal, copy_missing, init, sessions};
 use testkit::postgres::PostgresServer;
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, Statement};
 
 use super::{Bench, NOT_QUICK};
 use crate::Failure;
@@ -65,31 +65,34 @@ impl Database {
     }
 
     fn bare(&self) -> Result<Bare, Failure> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let parameters = self.server.address("postgres", &self.name);
-        let client = runtime.block_on(async {
+        let (client, insert, grow) = runtime.block_on(async {
             let (client, connection) = tokio_postgres::connect(&parameters, NoTls).await?;
             tokio::spawn(async move { drop(connection.await) });
-            Ok::<_, tokio_postgres::Error>(client)
+            let insert = client.prepare("INSERT INTO bare (line) VALUES ($1)").await?;
+            let grow = client.prepare("UPDATE one SET content = content || $1 WHERE id = 1").await?;
+            Ok::<_, tokio_postgres::Error>((client, insert, grow))
         })?;
-        Ok(Bare { client, runtime })
+        Ok(Bare { client, runtime, insert, grow })
     }
 }
 
-/// A client that inserts bare rows.
+/// A client that inserts bare rows with prepared statements: one round trip and one commit each, on the thread that waits for it.
 struct Bare {
     client: Client,
     runtime: Runtime,
+    insert: Statement,
+    grow: Statement,
 }
 
 impl Bare {
     fn insert(&self, line: &[u8]) -> Result<u64, Failure> {
-        Ok(self.runtime.block_on(self.client.execute("INSERT INTO bare (line) VALUES ($1)", &[&line]))?)
+        Ok(self.runtime.block_on(self.client.execute(&self.insert, &[&line]))?)
     }
 
     fn grow(&self, line: &[u8]) -> Result<u64, Failure> {
-        let grow = "UPDATE one SET content = content || $1 WHERE id = 1";
-        Ok(self.runtime.block_on(self.client.execute(grow, &[&line]))?)
+        Ok(self.runtime.block_on(self.client.execute(&self.grow, &[&line]))?)
     }
 }
 
@@ -140,56 +143,55 @@ pub(super) fn append(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
     ])
 }
 
-/// The work of one writer.
-type Step = Box<dyn FnOnce() -> Result<(), String> + Send>;
-
-/// Runs a step on several threads, and returns the time until all are done.
-fn at_once(steps: Vec<Step>) -> Result<Duration, Failure> {
+/// Runs a step of each writer on a thread of its own, and returns the time until all are done.
+fn at_once<W: Send>(
+    writers: &mut [W],
+    step: impl Fn(&mut W) -> Result<(), String> + Sync,
+) -> Result<Duration, Failure> {
     let begin = Instant::now();
-    let threads: Vec<_> = steps.into_iter().map(thread::spawn).collect();
-    for thread in threads {
-        thread.join().map_err(|_| "a writer panicked")??;
-    }
+    thread::scope(|scope| {
+        let step = &step;
+        let threads: Vec<_> = writers.iter_mut().map(|writer| scope.spawn(move || step(writer))).collect();
+        let mut joined = threads.into_iter().map(|thread| thread.join());
+        joined.try_for_each(|result| result.unwrap_or_else(|_| Err("a writer panicked".to_owned())))
+    })?;
     Ok(begin.elapsed())
 }
 
+/// Appends entries one after the other.
+fn append_some(session: &mut Session, count: usize) -> Result<(), String> {
+    (0..count).try_for_each(|_| session.append(message()).map(drop).map_err(|error| error.to_string()))
+}
+
 pub(super) fn writers(bench: &Bench<'_>) -> Result<Vec<Line>, Failure> {
-    let (database, count) = (Database::start()?, if bench.quick { 20 } else { 200 });
-    let text = |error: &dyn std::error::Error| error.to_string();
-    let own = (0..WRITERS)
+    let (database, count) = (Database::start()?, if bench.quick { 20 } else { 100 });
+    let mut own = (0..WRITERS)
         .map(|number| database.create(&format!("own {number}")))
         .collect::<Result<Vec<_>, _>>()?;
-    let own = own.into_iter().map(|mut session| -> Step {
-        Box::new(move || {
-            (0..count).try_for_each(|_| session.append(message()).map(drop)).map_err(|error| text(&error))
-        })
-    });
-    let ours = at_once(own.collect())?;
-    let bare = (0..WRITERS).map(|_| database.bare()).collect::<Result<Vec<_>, _>>()?;
-    let bare = bare.into_iter().map(|bare| -> Step {
-        let line = vec![b'x'; ENTRY];
-        Box::new(move || {
-            (0..count).try_for_each(|_| bare.insert(&line).map(drop)).map_err(|error| error.to_string())
-        })
-    });
-    let inserts = at_once(bare.collect())?;
+    let mut bare = (0..WRITERS).map(|_| database.bare()).collect::<Result<Vec<_>, _>>()?;
+    let line = vec![b'x'; ENTRY];
+    let (ours, inserts) = medians(
+        bench.runs,
+        || at_once(&mut own, |session| append_some(session, count)),
+        || {
+            at_once(&mut bare, |bare| {
+                let mut inserts = (0..count).map(|_| bare.insert(&line).map(drop));
+                inserts.try_for_each(|result| result.map_err(|error| error.to_string()))
+            })
+        },
+    )?;
     drop(database.create("shared")?);
     let shared = database.address.with_session("shared");
-    let one = (0..WRITERS).map(|_| database.open(&shared)).collect::<Result<Vec<_>, _>>()?;
+    let mut together = (0..WRITERS).map(|_| database.open(&shared)).collect::<Result<Vec<_>, _>>()?;
     let few = count / 10 + 1;
-    let one = one.into_iter().map(|mut session| -> Step {
-        Box::new(move || {
-            (0..few).try_for_each(|_| session.append(message()).map(drop)).map_err(|error| text(&error))
-        })
-    });
-    let together = at_once(one.collect())?;
+    let time = at_once(&mut together, |session| append_some(session, few))?;
     let found = database.open(&shared)?.tree().len();
     if found != WRITERS * few + 1 {
         return Err(format!("{found} entries instead of {}", WRITERS * few + 1).into());
     }
     Ok(vec![
         Line::cost("32 writers with their own sessions", ours, ("INSERT", inserts), 1.25),
-        Line::limit("an append of 32 writers on one session", together / few as u32, Duration::from_secs(10)),
+        Line::limit("an append of 32 writers on one session", time / few as u32, Duration::from_secs(10)),
     ])
 }
 

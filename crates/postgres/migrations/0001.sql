@@ -15,11 +15,14 @@ CREATE TABLE offshoot.member (
 );
 
 -- The tenant of the connection. It follows from the role that logged in, which no client can change; a setting could be
--- changed with SET.
+-- changed with SET. Every name is qualified, so the search path of the client does not matter. A function in PL/pgSQL keeps its
+-- plan; one in SQL would be planned again in every statement.
 CREATE FUNCTION offshoot.current_tenant() RETURNS integer
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-    AS 'SELECT tenant FROM offshoot.member WHERE role = session_user';
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    AS 'BEGIN RETURN (SELECT tenant FROM offshoot.member WHERE role OPERATOR(pg_catalog.=) session_user); END';
+
+-- The same for policies: a statement reads a view faster than it calls a function. Its names are bound when it is created.
+CREATE VIEW offshoot.own_tenant AS SELECT tenant FROM offshoot.member WHERE role = session_user;
 
 CREATE FUNCTION offshoot.current_tenant_name() RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -53,9 +56,10 @@ WITH (fillfactor = 50);
 -- One row per line, with the bytes as in a file. They are not stored as JSON, because jsonb reorders keys, drops duplicates
 -- and refuses \u0000 and lone surrogates.
 --
--- A line belongs to a log rather than to a session, because forks share lines and outlive the session they came from.
+-- A line belongs to a log rather than to a session, because forks share lines and outlive the session they came from. The tenant
+-- comes from the row of the session; a foreign key would lock the row of the tenant in every append.
 CREATE TABLE offshoot.line (
-    tenant integer NOT NULL DEFAULT offshoot.current_tenant() REFERENCES offshoot.tenant,
+    tenant integer NOT NULL DEFAULT offshoot.current_tenant(),
     log uuid NOT NULL,
     -- The number of bytes before the line.
     position bigint NOT NULL,
@@ -77,6 +81,22 @@ CREATE TABLE offshoot.line (
 
 CREATE INDEX line_entry ON offshoot.line (tenant, log, entry) WHERE entry IS NOT NULL;
 CREATE INDEX line_blobs ON offshoot.line USING gin (blobs) WHERE blobs IS NOT NULL;
+
+-- The heads of several hundred lines in one row, so that a session is opened without reading its lines. Packs of a log follow
+-- one another from its first line on; the last lines are in no pack yet.
+CREATE TABLE offshoot.pack (
+    tenant integer NOT NULL DEFAULT offshoot.current_tenant(),
+    log uuid NOT NULL,
+    -- The position of the first line, and the one behind the last line.
+    position bigint NOT NULL,
+    stop bigint NOT NULL,
+    -- For each line its position (8 bytes), its length (4), the length of its head (4), and its head.
+    heads bytea NOT NULL,
+    PRIMARY KEY (tenant, log, position)
+);
+
+-- Reading them must not wait for decompression.
+ALTER TABLE offshoot.pack ALTER heads SET STORAGE EXTERNAL;
 
 -- Lines that a fork shares with another session.
 CREATE TABLE offshoot.part (
@@ -106,15 +126,15 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['session', 'line', 'part', 'blob'] LOOP
+    FOREACH name IN ARRAY ARRAY['session', 'line', 'pack', 'part', 'blob'] LOOP
         EXECUTE format('ALTER TABLE offshoot.%I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
         EXECUTE format(
-            'CREATE POLICY tenant ON offshoot.%I USING (tenant = (SELECT offshoot.current_tenant())) '
-            'WITH CHECK (tenant = (SELECT offshoot.current_tenant()))', name);
+            'CREATE POLICY tenant ON offshoot.%I USING (tenant = (SELECT own.tenant FROM offshoot.own_tenant own)) '
+            'WITH CHECK (tenant = (SELECT own.tenant FROM offshoot.own_tenant own))', name);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON offshoot.%I TO offshoot_app', name);
     END LOOP;
 END
 $$;
 
 GRANT USAGE ON SCHEMA offshoot TO offshoot_app;
-GRANT SELECT ON offshoot.schema_version TO offshoot_app;
+GRANT SELECT ON offshoot.schema_version, offshoot.own_tenant TO offshoot_app;

@@ -29,12 +29,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The address of a database, and of one session in it.
 ///
 /// The first part of the path is the database, the second one the session: `postgres://host/team/SESSION`. All parameters of
-/// libpq that the driver knows are accepted, and `sslmode=verify-ca` and `verify-full` with `sslrootcert`.
+/// libpq that the driver knows are accepted, and `sslmode=verify-ca` and `verify-full` with `sslrootcert`. `pool_mode=transaction`
+/// names a pooler that gives each transaction another connection to the server.
 #[derive(Clone)]
 pub struct Address {
     pub(crate) config: Config,
     pub(crate) tls: TlsMode,
     pub(crate) root_certificate: Option<PathBuf>,
+    pub(crate) pool: PoolMode,
     session: Option<String>,
 }
 
@@ -51,6 +53,15 @@ pub enum TlsMode {
     VerifyCa,
     /// Always; the certificate of the server must also name its host.
     VerifyFull,
+}
+
+/// How a pooler between the program and the server hands out connections: the `pool_mode` of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PoolMode {
+    /// There is no pooler, or it keeps one connection to the server for each client.
+    Session,
+    /// Each transaction may run on another connection to the server.
+    Transaction,
 }
 
 impl TlsMode {
@@ -85,6 +96,7 @@ impl Address {
             return Err(invalid("the name of the session contains a slash"));
         }
         let (mut tls, mut root_certificate, mut others) = (TlsMode::Prefer, None, Vec::new());
+        let mut pool = PoolMode::Session;
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             match parameter.split_once('=').unwrap_or((parameter, "")) {
                 ("sslmode", mode) => {
@@ -96,6 +108,9 @@ impl Address {
                         .1;
                 }
                 ("sslrootcert", path) => root_certificate = Some(PathBuf::from(decode(path)?)),
+                ("pool_mode", "session") => pool = PoolMode::Session,
+                ("pool_mode", "transaction") => pool = PoolMode::Transaction,
+                ("pool_mode", _) => return Err(invalid("pool_mode must be session or transaction")),
                 _ => others.push(parameter),
             }
         }
@@ -119,7 +134,7 @@ impl Address {
             config.application_name("offshoot");
         }
         let session = Some(session).filter(|session| !session.is_empty());
-        Ok(Self { config, tls, root_certificate, session })
+        Ok(Self { config, tls, root_certificate, pool, session })
     }
 
     /// Returns the name of the session, if the address has one.
@@ -188,6 +203,11 @@ impl Address {
     }
 }
 
+/// Returns the address of a session in a database, without secrets.
+pub(crate) fn session_place(database: &str, name: &str) -> String {
+    format!("{database}/{}", utf8_percent_encode(name, NAME))
+}
+
 /// Writes the address without password and parameters: it is safe to print, and names the database and the session.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -207,7 +227,7 @@ impl fmt::Display for Address {
         }
         write!(f, "/{}", self.config.get_dbname().unwrap_or_default())?;
         match &self.session {
-            Some(session) => write!(f, "/{}", utf8_percent_encode(session, NAME)),
+            Some(session) => f.write_str(&session_place("", session)),
             None => Ok(()),
         }
     }
@@ -293,6 +313,7 @@ mod tests {
             "postgres://ann:s3cret@host/team?sslmode=maybe",
             "postgres://ann:s3cret@host/team/a%2Fb",
             "postgres://ann:s3cret@host/team?color=red",
+            "postgres://ann:s3cret@host/team?pool_mode=statement",
         ] {
             let error = Address::parse(bad).unwrap_err();
             assert!(!chain(&error).contains("s3cret"), "{error}");

@@ -11,27 +11,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::future::try_join;
 use session_tree::journal::{
-    Capabilities, ForkPart, IndexLine, Journal, Locked, NewLine, NewLines, ReadAt, Replaced, TakeIndexLine,
-    VerifyCopy, WriteCopy,
+    Capabilities, ForkPart, Journal, Locked, NewLine, NewLines, ReadAt, Replaced, TakeIndexLine, VerifyCopy,
+    WriteCopy,
 };
-use session_tree::{EntryId, FileLoss, Result, SessionSummary};
-use tokio_postgres::{Row, SimpleQueryMessage, SimpleQueryRow};
+use session_tree::{EntryId, FileLoss, Result};
+use tokio_postgres::{Row, SimpleQueryMessage};
 use uuid::Uuid;
 
-use crate::address::Address;
+use crate::address::{Address, PoolMode};
 use crate::connection::Connection;
 use crate::error::Error;
+use crate::heads::{heads, index_line};
 use crate::layout::{Layout, Part, Ranges};
 use crate::line::{Line, append_bytes, entry_key};
 use crate::spool::SpoolingJournal;
+use crate::statements::{FIND, LENGTH, LINES, LOOSE_HEADS, PACKS, PARTS, PATHS, Parameters, READ};
 use crate::summary::Facts;
-use crate::transaction::{Created, append_and_commit, create, or_roll_back, replace};
+use crate::transaction::{Created, Growth, create, or_roll_back, pack, replace};
 
 /// How long `lock` waits by default.
-const LOCK_WAIT: Duration = Duration::from_secs(10);
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// How many bytes a request reads at least when the session is read in order.
 const READ_AHEAD: u64 = 4 << 20;
+/// How many lines a pack has at least.
+const PACK_LINES: u64 = 256;
 /// Positions that the database can store.
 const ALL: Range<u64> = 0..i64::MAX as u64;
 
@@ -50,8 +55,11 @@ pub struct PostgresJournal {
     unpublished: Vec<u8>,
     unpublished_lines: Vec<Line>,
     is_locked: bool,
-    /// The facts that the row of the session held when it was locked.
+    /// The facts that the row of the session held when they were last read or written, and the length that they belong to.
     facts: Facts,
+    facts_at: u64,
+    /// The number of lines whose heads are in no pack, as far as this journal has seen them.
+    loose: AtomicU64,
     lock_wait: Duration,
     /// The bytes that were read last.
     recent: Mutex<Chunk>,
@@ -91,11 +99,11 @@ impl PostgresJournal {
     /// Opens the session of an address on a connection that no other journal changes anything on.
     pub(crate) fn open_with(address: &Address, connection: Arc<Connection>) -> Result<Self, Error> {
         let mut journal = Self::new(address, connection)?;
-        journal.stored = journal.find(&journal.session)?;
-        if journal.stored.is_none() {
+        let Some(found) = journal.find(&journal.session)? else {
             let (database, name) = (journal.connection.database().to_owned(), journal.session.clone());
             return Err(Error::NoSession { database, name });
-        }
+        };
+        journal.set_stored(found);
         Ok(journal)
     }
 
@@ -129,10 +137,17 @@ impl PostgresJournal {
             unpublished_lines: Vec::new(),
             is_locked: false,
             facts: Facts::default(),
+            facts_at: 0,
+            loose: AtomicU64::new(0),
             lock_wait: LOCK_WAIT,
             recent: Mutex::default(),
             bytes_read: AtomicU64::new(0),
         })
+    }
+
+    fn set_stored(&mut self, (stored, length, facts): (Stored, u64, Facts)) {
+        self.stored = Some(stored);
+        (self.facts_at, self.facts) = (length, facts);
     }
 
     /// Returns the number of bytes of lines that were read from the database.
@@ -161,8 +176,11 @@ impl PostgresJournal {
     }
 
     fn too_long(&self) -> Error {
-        let reason = "a line has more than 2 GiB".to_owned();
-        Error::Refused { database: self.connection.database().to_owned(), reason }
+        self.refused("a line has more than 2 GiB")
+    }
+
+    fn refused(&self, reason: &str) -> Error {
+        Error::Refused { database: self.connection.database().to_owned(), reason: reason.to_owned() }
     }
 
     /// Returns the lines of a session that the database does not have yet.
@@ -180,51 +198,41 @@ impl PostgresJournal {
 
     /// Reads the last line of each entry.
     fn rows_of(&self, stored: &Stored, ids: &[EntryId]) -> Result<Vec<Row>, Error> {
-        let keys: Vec<Vec<u8>> = ids.iter().map(entry_key).collect();
-        let content = Arc::new((Ranges::of(&stored.layout.parts(ALL)), keys));
-        self.connection.run(!self.is_locked, move |link| {
-            let content = Arc::clone(&content);
-            async move {
-                let (Ranges { logs, starts, stops, shifts }, keys) = &*content;
-                link.client.query(&link.statements.lines, &[logs, starts, stops, shifts, keys]).await
-            }
+        let keys: &Vec<Vec<u8>> = &ids.iter().map(entry_key).collect();
+        let ranges = &Ranges::of(&stored.layout.parts(ALL));
+        self.connection.run(!self.is_locked, |link| async move {
+            let Ranges { logs, starts, stops, shifts } = ranges;
+            link.query(&LINES, &[logs, starts, stops, shifts, keys]).await
         })
     }
 
-    /// Looks for a session in the database.
-    fn find(&self, name: &str) -> Result<Option<Stored>, Error> {
-        let name = Arc::<str>::from(name);
-        let found = self.connection.run(true, move |link| {
-            let name = Arc::clone(&name);
-            async move {
-                let Some(row) = link.client.query_opt(&link.statements.find, &[&&*name]).await? else {
-                    return Ok(None);
-                };
-                let id: Uuid = row.get(0);
-                let parts = link.client.query(&link.statements.parts, &[&id]).await?;
-                Ok(Some((id, row.get(1), parts)))
-            }
+    /// Looks for a session in the database. Returns also its length and its facts.
+    fn find(&self, name: &str) -> Result<Option<(Stored, u64, Facts)>, Error> {
+        let (session, parts) = self.connection.run(true, |link| async move {
+            let (session, parts) = (link.ready(&FIND).await?, link.ready(&PARTS).await?);
+            // Both are sent at once.
+            try_join(session.query(&[&name]), parts.query(&[&name])).await
         })?;
-        Ok(found.map(|(id, log, rows)| {
-            let part = |row: &tokio_postgres::Row| Part {
-                position: row.get::<_, i64>(0) as u64,
-                length: row.get::<_, i64>(1) as u64,
-                log: row.get(2),
-                source_position: row.get::<_, i64>(3) as u64,
-            };
-            Stored { id, layout: Layout { log, shared: rows.iter().map(part).collect() } }
-        }))
+        let Some(row) = session.first() else { return Ok(None) };
+        let id: Uuid = row.get(0);
+        let part = |row: &Row| Part {
+            position: row.get::<_, i64>(0) as u64,
+            length: row.get::<_, i64>(1) as u64,
+            log: row.get(2),
+            source_position: row.get::<_, i64>(3) as u64,
+        };
+        // A session of this name may have been replaced by another one in between.
+        let parts = parts.iter().filter(|part| part.get::<_, Uuid>(4) == id);
+        let stored = Stored { id, layout: Layout { log: row.get(1), shared: parts.map(part).collect() } };
+        Ok(Some((stored, row.get::<_, i64>(2) as u64, Facts::of_row(row, 3))))
     }
 
     /// Reads the lines that begin before the end of a range, from the one that contains its start on.
     fn read_lines(&self, stored: &Stored, range: Range<u64>) -> Result<Chunk, Error> {
-        let ranges = Arc::new(Ranges::of(&stored.layout.parts(range)));
-        let rows = self.connection.run(!self.is_locked, move |link| {
-            let ranges = Arc::clone(&ranges);
-            async move {
-                let Ranges { logs, starts, stops, shifts } = &*ranges;
-                link.client.query(&link.statements.read, &[logs, starts, stops, shifts]).await
-            }
+        let ranges = &Ranges::of(&stored.layout.parts(range));
+        let rows = self.connection.run(!self.is_locked, |link| async move {
+            let Ranges { logs, starts, stops, shifts } = ranges;
+            link.query(&READ, &[logs, starts, stops, shifts]).await
         })?;
         let mut chunk = Chunk::default();
         for row in &rows {
@@ -240,91 +248,108 @@ impl PostgresJournal {
     /// Begins a transaction that holds the row of the session. Returns its length, its log and its facts; none if it is gone.
     fn lock_row(&self, id: Uuid) -> Result<Option<(u64, Uuid, Facts)>, Error> {
         let wait = self.lock_wait.as_millis().max(1);
-        let statements: Arc<str> = format!(
+        let statements = &format!(
             "BEGIN; SET LOCAL lock_timeout = {wait}; \
              SELECT length, log, summary, is_counted, tip FROM offshoot.session WHERE id = '{id}' FOR UPDATE"
-        )
-        .into();
-        let messages = self.connection.run(true, move |link| {
-            let statements = Arc::clone(&statements);
-            async move { or_roll_back(&link, link.client.simple_query(&statements)).await }
+        );
+        let messages = self.connection.run(true, |link| async move {
+            or_roll_back(&link, link.client.simple_query(statements)).await
         })?;
         let state = messages.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => {
-                Some((row.get(0)?.parse().ok()?, row.get(1)?.parse().ok()?, facts_of(row)))
+                Some((row.get(0)?.parse().ok()?, row.get(1)?.parse().ok()?, Facts::of_text(row)))
             }
             _ => None,
         });
         Ok(state)
     }
 
-    /// Appends lines under the lock and commits, which ends the lock.
+    /// Appends lines and commits, under the lock or without it. Returns false if the session does not have the length and the
+    /// facts that this journal knows: nothing was appended.
     fn insert(
-        &self,
-        id: Uuid,
+        &mut self,
+        stored: &Stored,
         new: &NewLines<'_>,
-        lines: &Arc<Vec<Line>>,
-        facts: &Facts,
-    ) -> Result<(), Error> {
-        let length = new.at + new.bytes.len() as u64;
-        let content = Arc::new((Arc::clone(lines), facts.after(new.bytes, lines)));
-        self.connection.run(false, move |link| {
-            let content = Arc::clone(&content);
-            async move { append_and_commit(&link, id, length, &content.0, &content.1).await }
-        })
+        lines: &[Line],
+        is_locked: bool,
+    ) -> Result<bool, Error> {
+        let (to, facts) = (new.at + new.bytes.len() as u64, self.facts.after(new.bytes, lines));
+        let growth = Growth {
+            session: stored.id,
+            log: stored.layout.log,
+            from: new.at,
+            to,
+            lines,
+            facts: &facts,
+            was_counted: self.facts.is_counted,
+        };
+        let appended = self.connection.run(false, |link| async move {
+            match is_locked {
+                true => growth.append_and_commit(&link).await,
+                false => growth.append_alone(&link).await,
+            }
+        })?;
+        if appended {
+            (self.facts_at, self.facts) = (to, facts);
+            self.note_loose(lines.len());
+        }
+        Ok(appended)
+    }
+
+    /// Counts lines whose heads are in no pack, and packs them when there are enough.
+    fn note_loose(&self, count: usize) {
+        let loose = self.loose.fetch_add(count as u64, Ordering::Relaxed) + count as u64;
+        let Some(stored) = self.stored.as_ref().filter(|_| loose >= PACK_LINES) else { return };
+        self.loose.store(0, Ordering::Relaxed);
+        let log = stored.layout.log;
+        // The lines are there in any case. After a failure they go into the next pack.
+        let _ = self
+            .connection
+            .run(false, |link| async move { or_roll_back(&link, pack(&link, log, PACK_LINES as i64)).await });
     }
 
     /// Creates the session from parts of other logs and new lines.
-    fn publish(
-        &mut self,
-        parts: Vec<Part>,
-        lines: Vec<Line>,
-        length: u64,
-        facts: Facts,
-    ) -> Result<(), Error> {
-        let content = Arc::new((self.session.clone(), parts.clone(), lines, facts));
-        let created = self.connection.run(false, move |link| {
-            let content = Arc::clone(&content);
-            async move {
-                let (name, parts, lines, facts) = &*content;
-                create(&link, name, parts, lines, length, facts).await
-            }
+    fn publish(&mut self, parts: Vec<Part>, lines: &[Line], length: u64, facts: Facts) -> Result<(), Error> {
+        let (count, name) = (lines.len(), &self.session);
+        let (new_parts, new_facts) = (&parts, &facts);
+        let created = self.connection.run(false, |link| async move {
+            create(&link, name, new_parts, lines, length, new_facts).await
         })?;
         let (id, log) = match created {
             Created::Done { id, log } => (id, log),
             Created::NameTaken => return Err(self.already_exists()),
-            Created::SourceGone => {
-                let database = self.connection.database().to_owned();
-                return Err(Error::Refused { database, reason: "the forked session was deleted".to_owned() });
-            }
+            Created::SourceGone => return Err(self.refused("the forked session was deleted")),
         };
         self.stored = Some(Stored { id, layout: Layout { log, shared: parts } });
         self.unpublished.clear();
         self.unpublished_lines.clear();
+        (self.facts_at, self.facts) = (length, facts);
+        self.note_loose(count);
         Ok(())
     }
 
-    /// Finds out whether lines were committed when the connection was lost, and appends them if not.
+    /// Finds out whether lines were committed when the connection was lost, and appends them if not. Returns false if other
+    /// lines took their place.
     ///
     /// The lock waits for the lost transaction to end, so its outcome is known under it.
     fn append_again(
         &mut self,
         stored: &Stored,
         new: &NewLines<'_>,
-        lines: &Arc<Vec<Line>>,
+        lines: &[Line],
         lost: Error,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let end = new.at + new.bytes.len() as u64;
         let Some((length, log, facts)) = self.lock_row(stored.id)? else { return Err(lost) };
+        (self.facts_at, self.facts) = (length, facts);
         if length == new.at && log == stored.layout.log {
-            return self.insert(stored.id, new, lines, &facts);
+            return self.insert(stored, new, lines, true);
         }
         self.is_locked = true;
         let there = self.read_lines(stored, new.at..end);
         self.unlock();
         let there = there?;
-        // Another client may have appended in between: then the lines are not there, and the engine reports the error.
-        if there.start == new.at && there.bytes == new.bytes { Ok(()) } else { Err(lost) }
+        Ok(there.start == new.at && there.bytes == new.bytes)
     }
 
     fn to_lines(&self, at: u64, new: &[NewLine<'_>]) -> Result<Vec<Line>, Error> {
@@ -352,9 +377,9 @@ impl ReadAt for PostgresJournal {
     fn len(&self) -> io::Result<u64> {
         let Some(stored) = &self.stored else { return Ok(self.unpublished.len() as u64) };
         let (id, log) = (stored.id, stored.layout.log);
-        let row = self.connection.run(!self.is_locked, move |link| async move {
-            link.client.query_opt(&link.statements.length, &[&id]).await
-        })?;
+        let row = self
+            .connection
+            .run(!self.is_locked, move |link| async move { link.query_opt(&LENGTH, &[&id]).await })?;
         Ok(row.filter(|row| row.get::<_, Uuid>(1) == log).map_or(0, |row| row.get::<_, i64>(0) as u64))
     }
 
@@ -386,6 +411,8 @@ impl Journal for PostgresJournal {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = Capabilities::default();
         capabilities.exclusive = true;
+        // Behind a pooler, only a lock limits the time to wait for other clients.
+        capabilities.unlocked = self.address.pool == PoolMode::Session;
         capabilities.replace = true;
         capabilities.changes = true;
         capabilities.index = true;
@@ -415,7 +442,7 @@ impl Journal for PostgresJournal {
         let Some((len, found, facts)) = state else {
             return Ok(Locked { len: 0, loss: Some(FileLoss::Deleted) });
         };
-        self.facts = facts;
+        (self.facts_at, self.facts) = (len, facts);
         Ok(Locked { len, loss: (found != log).then_some(FileLoss::Replaced) })
     }
 
@@ -444,13 +471,34 @@ impl Journal for PostgresJournal {
             }
             let all: Vec<Line> = self.unpublished_lines.iter().cloned().chain(lines).collect();
             let facts = Facts::of(&[&self.unpublished, new.bytes].concat(), &all);
-            return Ok(self.publish(Vec::new(), all, end, facts)?);
+            return Ok(self.publish(Vec::new(), &all, end, facts)?);
         };
-        let lines = Arc::new(lines);
         // The commit ends the lock.
         self.is_locked = false;
-        match self.insert(stored.id, new, &lines, &self.facts) {
+        let appended = match self.insert(&stored, new, &lines, true) {
+            Err(lost) if lost.is_connection() => self.append_again(&stored, new, &lines, lost),
+            appended => appended,
+        };
+        match appended? {
+            true => Ok(()),
+            false => Err(self.refused("other lines took the place of these").into()),
+        }
+    }
+
+    fn append_unlocked(&mut self, new: &NewLines<'_>) -> Result<bool> {
+        // The statement waits for other clients as long as a lock does by default.
+        let can_wait = self.capabilities().unlocked && self.lock_wait == LOCK_WAIT;
+        let Some(stored) = self.stored.clone().filter(|_| can_wait && self.facts_at == new.at) else {
+            return Ok(false);
+        };
+        let lines = self.to_lines(new.at, new.lines)?;
+        if lines.iter().any(|line| !line.blobs.is_empty()) {
+            return Ok(false);
+        }
+        match self.insert(&stored, new, &lines, false) {
             Err(lost) if lost.is_connection() => Ok(self.append_again(&stored, new, &lines, lost)?),
+            // The lock is taken with the same limit, and reports who waits for it.
+            Err(Error::Locked) => Ok(false),
             appended => Ok(appended?),
         }
     }
@@ -467,17 +515,18 @@ impl Journal for PostgresJournal {
         let lines = Line::all_of(&copy).ok_or_else(|| self.too_long())?;
         let (length, facts) = (copy.len() as u64, Facts::of(&copy, &lines));
         let Some(stored) = self.stored.clone() else {
-            self.publish(Vec::new(), lines, length, facts)?;
+            self.publish(Vec::new(), &lines, length, facts)?;
             return Ok(Replaced::default());
         };
         let kept = format!("{}.{keep_as}", self.session);
-        let content = Arc::new((kept.clone(), lines, facts));
         self.is_locked = false;
-        let log = self.connection.run(false, move |link| {
-            let content = Arc::clone(&content);
-            async move { replace(&link, stored.id, &content.0, length, &content.1, &content.2).await }
+        let (kept_name, new_lines, new_facts) = (&kept, &lines, &facts);
+        let log = self.connection.run(false, |link| async move {
+            replace(&link, stored.id, kept_name, length, new_lines, new_facts).await
         })?;
-        self.stored = Some(Stored { id: stored.id, layout: Layout { log, shared: Vec::new() } });
+        let stored = Stored { id: stored.id, layout: Layout { log, shared: Vec::new() } };
+        self.set_stored((stored, length, facts));
+        self.note_loose(lines.len());
         *self.recent.get_mut().unwrap_or_else(PoisonError::into_inner) = Chunk::default();
         let place = PathBuf::from(self.address.with_session(kept).to_string());
         Ok(Replaced { kept: Some(place), old: None })
@@ -501,19 +550,20 @@ impl Journal for PostgresJournal {
                 },
             );
         };
-        let ranges = Arc::new(Ranges::of(&stored.layout.parts(since..ALL.end)));
-        let rows = self.connection.run(!self.is_locked, move |link| {
-            let ranges = Arc::clone(&ranges);
-            async move {
-                let Ranges { logs, starts, stops, shifts } = &*ranges;
-                link.client.query(&link.statements.index, &[logs, starts, stops, shifts]).await
-            }
+        let ranges = &Ranges::of(&stored.layout.parts(since..ALL.end));
+        let (loose, packs) = self.connection.run(!self.is_locked, |link| async move {
+            let Ranges { logs, starts, stops, shifts } = ranges;
+            let (loose, packs) = (link.ready(&LOOSE_HEADS).await?, link.ready(&PACKS).await?);
+            let parameters: Parameters<'_> = &[logs, starts, stops, shifts];
+            // In this order: lines that are packed in between are then in both answers.
+            try_join(loose.query(parameters), packs.query(parameters)).await
         })?;
-        rows.iter().try_for_each(|row| {
-            let head: &[u8] = row.get(2);
-            self.count(head.len() as u64);
-            take(index_line(row.get(0), row.get(1), head))
-        })
+        self.loose.store(loose.len() as u64, Ordering::Relaxed);
+        for head in heads(&loose, &packs) {
+            self.count(head.head.len() as u64);
+            take(head)?;
+        }
+        Ok(())
     }
 
     fn lines(&self, ids: &[EntryId]) -> io::Result<Vec<Vec<u8>>> {
@@ -545,14 +595,11 @@ impl Journal for PostgresJournal {
 
     fn paths(&self, ids: &[EntryId]) -> io::Result<Vec<u8>> {
         let Some(stored) = &self.stored else { return Ok(self.unpublished.clone()) };
-        let keys: Vec<Vec<u8>> = ids.iter().map(entry_key).collect();
-        let content = Arc::new((Ranges::of(&stored.layout.parts(ALL)), keys));
-        let rows = self.connection.run(!self.is_locked, move |link| {
-            let content = Arc::clone(&content);
-            async move {
-                let (Ranges { logs, starts, stops, shifts }, keys) = &*content;
-                link.client.query(&link.statements.paths, &[logs, starts, stops, shifts, keys]).await
-            }
+        let keys: &Vec<Vec<u8>> = &ids.iter().map(entry_key).collect();
+        let ranges = &Ranges::of(&stored.layout.parts(ALL));
+        let rows = self.connection.run(!self.is_locked, |link| async move {
+            let Ranges { logs, starts, stops, shifts } = ranges;
+            link.query(&PATHS, &[logs, starts, stops, shifts, keys]).await
         })?;
         let mut bytes = Vec::new();
         rows.iter().for_each(|row| self.append_row(row, 0, &mut bytes));
@@ -583,38 +630,21 @@ impl Journal for PostgresJournal {
                 }
             }
         }
-        self.publish(shared, lines, position, Facts::default())?;
+        self.publish(shared, &lines, position, Facts::default())?;
         Ok(true)
     }
 
     fn reopened(&self) -> Result<Option<Box<dyn Journal>>> {
         match self.find(&self.session)? {
-            Some(stored) if Some(&stored) != self.stored.as_ref() => {
+            Some(found) if Some(&found.0) != self.stored.as_ref() => {
                 let mut journal = Self::new(&self.address, Arc::new(Connection::new(self.address.clone())))?;
-                journal.stored = Some(stored);
+                journal.set_stored(found);
                 journal.lock_wait = self.lock_wait;
                 Ok(Some(Box::new(journal)))
             }
             _ => Ok(None),
         }
     }
-}
-
-/// Reads the facts of a row in the text format.
-fn facts_of(row: &SimpleQueryRow) -> Facts {
-    let bytes = |column: usize| row.get(column).and_then(|text| hex(text.strip_prefix("\\x")?));
-    let summary = bytes(2).and_then(|bytes| SessionSummary::decode(&bytes));
-    Facts { summary, is_counted: row.get(3) == Some("t"), tip: bytes(4) }
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    text.as_bytes().chunks(2).map(|pair| Some(16 * digit(pair[0])? + digit(*pair.get(1)?)?)).collect()
-}
-
-fn index_line(position: i64, length: i32, head: &[u8]) -> IndexLine<'_> {
-    let head = head.strip_suffix(b"\n").unwrap_or(head);
-    IndexLine { position: position as u64, len: length as u64 - 1, head }
 }
 
 impl Drop for PostgresJournal {

@@ -22,14 +22,17 @@
 mod address;
 mod connection;
 mod error;
+mod heads;
 mod journal;
 mod layout;
 mod line;
 mod schema;
 mod sessions;
 mod spool;
+mod statements;
 mod store;
 mod summary;
+mod tls;
 mod transaction;
 mod transfer;
 

@@ -1,9 +1,10 @@
 //! The tables of the database: creating, migrating and checking them.
 
 use tokio_postgres::Client;
+use tokio_postgres::types::Type;
 
-use crate::address::Address;
-use crate::connection::{block_on, connect_bare};
+use crate::address::{Address, PoolMode};
+use crate::connection::{Link, with_link};
 use crate::error::{Error, Result};
 
 /// The statements that create the roles and the schema.
@@ -42,17 +43,21 @@ pub struct Status {
 /// Fails if the tables are newer than this program, or the server refuses a statement. Nothing has changed then.
 pub fn init(address: &Address, tenant: &str, role: Option<&str>) -> Result<Status> {
     let (tenant, role) = (tenant.to_owned(), role.map(str::to_owned));
-    with_client(address, move |client, database| async move {
+    let database = address.without_session().to_string();
+    with_link(address, |link| async move {
+        let client = &link.client;
         let failed = |error: tokio_postgres::Error| Error::of(&database, &error);
-        begin(&client, &database).await?;
-        if version(&client, &database).await?.is_none() {
+        begin(client, &database).await?;
+        if version(client, &database).await?.is_none() {
             client.batch_execute(ROLES).await.map_err(failed)?;
         }
-        apply(&client, &database).await?;
+        apply(client, &database).await?;
         client.batch_execute("RESET ROLE").await.map_err(failed)?;
         if let Some(role) = &role {
-            let exists =
-                client.query_opt("SELECT FROM pg_roles WHERE rolname = $1", &[role]).await.map_err(failed)?;
+            let exists = client
+                .query_typed_opt("SELECT FROM pg_roles WHERE rolname = $1", &[(role, Type::TEXT)])
+                .await
+                .map_err(failed)?;
             if exists.is_none() {
                 client.batch_execute(&format!("CREATE ROLE {} LOGIN", quote(role))).await.map_err(failed)?;
             }
@@ -60,13 +65,16 @@ pub fn init(address: &Address, tenant: &str, role: Option<&str>) -> Result<Statu
         }
         client.batch_execute("SET LOCAL ROLE offshoot_owner").await.map_err(failed)?;
         let add_tenant = "INSERT INTO offshoot.tenant (name) VALUES ($1) ON CONFLICT DO NOTHING";
-        client.execute(add_tenant, &[&tenant]).await.map_err(failed)?;
+        client.execute_typed(add_tenant, &[(&tenant, Type::TEXT)]).await.map_err(failed)?;
         let add_member = "INSERT INTO offshoot.member (role, tenant) \
              SELECT coalesce($1::text, session_user::text)::name, id FROM offshoot.tenant WHERE name = $2 \
              ON CONFLICT (role) DO UPDATE SET tenant = excluded.tenant";
-        client.execute(add_member, &[&role, &tenant]).await.map_err(failed)?;
+        client
+            .execute_typed(add_member, &[(&role, Type::TEXT), (&tenant, Type::TEXT)])
+            .await
+            .map_err(failed)?;
         client.batch_execute("COMMIT").await.map_err(failed)?;
-        read_status(&client, &database).await
+        read_status(client, &database).await
     })
 }
 
@@ -77,14 +85,16 @@ pub fn init(address: &Address, tenant: &str, role: Option<&str>) -> Result<Statu
 /// Fails if there are no tables, if they are newer than this program, or if the server refuses a statement. Nothing has
 /// changed then.
 pub fn migrate(address: &Address) -> Result<Status> {
-    with_client(address, |client, database| async move {
-        begin(&client, &database).await?;
-        if version(&client, &database).await?.is_none() {
+    let database = address.without_session().to_string();
+    with_link(address, |link| async move {
+        let client = &link.client;
+        begin(client, &database).await?;
+        if version(client, &database).await?.is_none() {
             return Err(Error::NoSchema { database });
         }
-        apply(&client, &database).await?;
+        apply(client, &database).await?;
         client.batch_execute("COMMIT").await.map_err(|error| Error::of(&database, &error))?;
-        read_status(&client, &database).await
+        read_status(client, &database).await
     })
 }
 
@@ -94,22 +104,8 @@ pub fn migrate(address: &Address) -> Result<Status> {
 ///
 /// Fails if the database cannot be reached.
 pub fn status(address: &Address) -> Result<Status> {
-    with_client(address, |client, database| async move { read_status(&client, &database).await })
-}
-
-fn with_client<F>(
-    address: &Address,
-    work: impl FnOnce(Client, String) -> F + Send + 'static,
-) -> Result<Status>
-where
-    F: Future<Output = Result<Status>> + Send,
-{
-    let address = address.without_session();
-    let database = address.to_string();
-    block_on(async move {
-        let client = connect_bare(address, database.clone()).await?;
-        work(client, database).await
-    })?
+    let database = address.without_session().to_string();
+    with_link(address, |link| async move { read_status(&link.client, &database).await })
 }
 
 async fn begin(client: &Client, database: &str) -> Result<()> {
@@ -128,7 +124,7 @@ async fn apply(client: &Client, database: &str) -> Result<()> {
     for (statements, version) in MIGRATIONS.iter().zip(1..).skip(found as usize) {
         client.batch_execute(statements).await.map_err(failed)?;
         let note = "INSERT INTO offshoot.schema_version (version) VALUES ($1)";
-        client.execute(note, &[&version]).await.map_err(failed)?;
+        client.execute_typed(note, &[(&version, Type::INT4)]).await.map_err(failed)?;
     }
     Ok(())
 }
@@ -136,39 +132,49 @@ async fn apply(client: &Client, database: &str) -> Result<()> {
 /// Returns the version of the tables: 0 if the schema exists without tables, none without a schema.
 async fn version(client: &Client, database: &str) -> Result<Option<i32>> {
     let failed = |error: tokio_postgres::Error| Error::of(database, &error);
-    let exists =
-        client.query_one("SELECT to_regnamespace('offshoot') IS NOT NULL", &[]).await.map_err(failed)?;
+    let exists = client
+        .query_typed_one("SELECT to_regnamespace('offshoot') IS NOT NULL", &[])
+        .await
+        .map_err(failed)?;
     if !exists.get::<_, bool>(0) {
         return Ok(None);
     }
-    let row = client.query_one("SELECT coalesce(max(version), 0) FROM offshoot.schema_version", &[]).await;
+    let row =
+        client.query_typed_one("SELECT coalesce(max(version), 0) FROM offshoot.schema_version", &[]).await;
     Ok(Some(row.map_err(failed)?.get(0)))
 }
 
-/// Fails unless the tables have the version of this program.
-pub(crate) async fn check(client: &Client, database: &str) -> Result<()> {
-    match version(client, database).await? {
-        None => Err(Error::NoSchema { database: database.to_owned() }),
-        Some(VERSION) => Ok(()),
-        Some(found) => Err(Error::SchemaVersion { database: database.to_owned(), found, expected: VERSION }),
+/// Fails unless the tables have the version of this program, and the role that logged in belongs to a tenant.
+pub(crate) async fn check(link: &Link, database: &str, pool: PoolMode) -> Result<()> {
+    let statement = "SELECT coalesce(max(version), 0), offshoot.current_tenant() IS NOT NULL, session_user::text, \
+         (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = session_user) FROM offshoot.schema_version";
+    let row =
+        link.client.query_typed_one(statement, &[]).await.map_err(|error| Error::of(database, &error))?;
+    let (found, has_tenant, sees_all): (i32, bool, bool) = (row.get(0), row.get(1), row.get(3));
+    let database = database.to_owned();
+    if found != VERSION {
+        return Err(Error::SchemaVersion { database, found, expected: VERSION });
     }
-}
-
-/// Fails unless the role that logged in belongs to a tenant.
-pub(crate) async fn check_tenant(client: &Client, database: &str) -> Result<()> {
-    let row = client.query_one("SELECT offshoot.current_tenant() IS NOT NULL, session_user::text", &[]).await;
-    let row = row.map_err(|error| Error::of(database, &error))?;
-    if row.get(0) { Ok(()) } else { Err(Error::NoTenant { database: database.to_owned(), role: row.get(1) }) }
+    if !has_tenant {
+        return Err(Error::NoTenant { database, role: row.get(2) });
+    }
+    if sees_all && pool == PoolMode::Transaction {
+        let reason = "behind a pooler, a role that sees the rows of all tenants cannot be used".to_owned();
+        return Err(Error::Refused { database, reason });
+    }
+    Ok(())
 }
 
 async fn read_status(client: &Client, database: &str) -> Result<Status> {
     let failed = |error: tokio_postgres::Error| Error::of(database, &error);
     let version = version(client, database).await?;
-    let row = client.query_one("SELECT session_user::text, current_setting('server_version')", &[]).await;
+    let row =
+        client.query_typed_one("SELECT session_user::text, current_setting('server_version')", &[]).await;
     let row = row.map_err(failed)?;
     let tenant = match version {
         Some(1..) => {
-            let row = client.query_one("SELECT offshoot.current_tenant_name()", &[]).await.map_err(failed)?;
+            let row =
+                client.query_typed_one("SELECT offshoot.current_tenant_name()", &[]).await.map_err(failed)?;
             row.get(0)
         }
         _ => None,

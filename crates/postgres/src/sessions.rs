@@ -6,9 +6,10 @@ use std::time::SystemTime;
 
 use session_tree::journal::ReadAt;
 use session_tree::{Options, SessionSummary};
+use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
-use crate::address::Address;
+use crate::address::{Address, session_place};
 use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::journal::PostgresJournal;
@@ -40,21 +41,22 @@ pub fn sessions(address: &Address) -> Result<Vec<StoredSession>> {
     let address = address.without_session();
     let connection = Arc::new(Connection::new(address.clone()));
     let list = "SELECT name, length, created, changed, summary, is_counted, id FROM offshoot.session";
-    let rows = connection.run(true, move |link| async move { link.client.query(list, &[]).await })?;
+    let rows = connection.run(true, move |link| async move { link.client.query_typed(list, &[]).await })?;
+    let database = address.to_string();
     let mut sessions = Vec::with_capacity(rows.len());
     for row in &rows {
         let (name, length): (String, i64) = (row.get(0), row.get(1));
         let summary = row.get::<_, Option<&[u8]>>(4).and_then(SessionSummary::decode);
-        let one = address.with_session(&name);
         let mut summary = match summary {
             Some(summary) if row.get(5) => summary,
-            known => match count_again(&one, known, &connection, row.get(6), length)? {
+            known => match count_again(&address.with_session(&name), known, &connection, row.get(6), length)?
+            {
                 Some(summary) => summary,
                 // Another client deleted it.
                 None => continue,
             },
         };
-        summary.path = PathBuf::from(one.to_string());
+        summary.path = PathBuf::from(session_place(&database, &name));
         (summary.size, summary.is_complete) = (length as u64, true);
         sessions.push(StoredSession { name, summary, created: row.get(2), changed: row.get(3) });
     }
@@ -102,7 +104,9 @@ fn count_again(
         async move {
             let store =
                 "UPDATE offshoot.session SET summary = $3, is_counted = true WHERE id = $1 AND length = $2";
-            link.client.execute(store, &[&id, &length, &*encoded]).await
+            let parameters: [(&(dyn ToSql + Sync), Type); 3] =
+                [(&id, Type::UUID), (&length, Type::INT8), (&*encoded, Type::BYTEA)];
+            link.client.execute_typed(store, &parameters).await
         }
     });
     match stored {

@@ -301,6 +301,41 @@ impl SpoolingJournal {
         }
     }
 
+    /// Appends lines to the database, or to the spool while the server is away. Returns false if nothing was appended.
+    fn append_or_spool(
+        &mut self,
+        new: &NewLines<'_>,
+        append: impl FnOnce(&mut PostgresJournal) -> Result<bool>,
+    ) -> Result<bool> {
+        if !self.is_away() {
+            match append(&mut self.inner) {
+                Err(session_tree::Error::Journal { source })
+                    if source.kind() == io::ErrorKind::NotConnected
+                        && (new.publish || self.inner.exists()) =>
+                {
+                    // The outcome is unknown. The lines are appended again under their ids, unless they are there.
+                    self.note(new.at);
+                    self.begin(true)?;
+                }
+                appended => {
+                    if appended? {
+                        self.note_appended(new);
+                        return Ok(true);
+                    }
+                    return Ok(false);
+                }
+            }
+        }
+        let mut state = self.shared.state();
+        let Some(spool) = &mut state.spool else {
+            return Err(io::Error::from(io::ErrorKind::NotConnected).into());
+        };
+        spool.append(new.bytes)?;
+        drop(state);
+        self.note_appended(new);
+        Ok(true)
+    }
+
     /// Notes lines that were appended.
     fn note_appended(&self, new: &NewLines<'_>) {
         self.note(new.at + new.bytes.len() as u64);
@@ -418,31 +453,16 @@ impl Journal for SpoolingJournal {
     }
 
     fn append(&mut self, new: &NewLines<'_>) -> Result<()> {
-        if !self.is_away() {
-            match self.inner.append(new) {
-                Err(session_tree::Error::Journal { source })
-                    if source.kind() == io::ErrorKind::NotConnected
-                        && (new.publish || self.inner.exists()) =>
-                {
-                    // The outcome is unknown. The lines are appended again under their ids, unless they are there.
-                    self.note(new.at);
-                    self.begin(true)?;
-                }
-                appended => {
-                    appended?;
-                    self.note_appended(new);
-                    return Ok(());
-                }
-            }
+        self.append_or_spool(new, |inner| inner.append(new).map(|()| true)).map(drop)
+    }
+
+    fn append_unlocked(&mut self, new: &NewLines<'_>) -> Result<bool> {
+        if self.is_away() {
+            return Ok(false);
         }
-        let mut state = self.shared.state();
-        let Some(spool) = &mut state.spool else {
-            return Err(io::Error::from(io::ErrorKind::NotConnected).into());
-        };
-        spool.append(new.bytes)?;
-        drop(state);
-        self.note_appended(new);
-        Ok(())
+        let appended = self.append_or_spool(new, |inner| inner.append_unlocked(new));
+        self.shared.state().is_locked = false;
+        appended
     }
 
     fn sync(&mut self) -> Result<()> {

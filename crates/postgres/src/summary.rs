@@ -2,6 +2,7 @@
 
 use session_tree::json::{Cursor, write_string};
 use session_tree::{Damage, SessionSummary};
+use tokio_postgres::{Row, SimpleQueryRow};
 
 use crate::line::Line;
 
@@ -17,6 +18,19 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
+    /// Reads the facts of a row: three columns from `first` on.
+    pub(crate) fn of_row(row: &Row, first: usize) -> Self {
+        let summary = row.get::<_, Option<&[u8]>>(first).and_then(SessionSummary::decode);
+        Self { summary, is_counted: row.get(first + 1), tip: row.get(first + 2) }
+    }
+
+    /// Reads the facts of a row in the text format: the columns from the third one on.
+    pub(crate) fn of_text(row: &SimpleQueryRow) -> Self {
+        let bytes = |column: usize| row.get(column).and_then(|text| hex(text.strip_prefix("\\x")?));
+        let summary = bytes(2).and_then(|bytes| SessionSummary::decode(&bytes));
+        Self { summary, is_counted: row.get(3) == Some("t"), tip: bytes(4) }
+    }
+
     /// Makes the facts of a new session from its lines.
     pub(crate) fn of(bytes: &[u8], lines: &[Line]) -> Self {
         let summary = SessionSummary::of_bytes(bytes).ok();
@@ -101,4 +115,9 @@ fn has_titles(lines: &[Line]) -> bool {
 
 fn type_of(line: &Line) -> Option<String> {
     Some(Cursor::new(&line.bytes).get("type")?.as_str()?.into_owned())
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    text.as_bytes().chunks(2).map(|pair| Some(16 * digit(pair[0])? + digit(*pair.get(1)?)?)).collect()
 }

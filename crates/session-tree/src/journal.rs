@@ -126,6 +126,16 @@ pub trait Journal: ReadAt + Send + Sync + fmt::Debug + Any {
     /// Appends whole lines under the lock.
     fn append(&mut self, new: &NewLines<'_>) -> Result<()>;
 
+    /// Appends whole lines without the lock, if the journal ends at [`NewLines::at`] and is still the one that was opened. Works
+    /// with [`Capabilities::unlocked`].
+    ///
+    /// Returns false if it does not, or if the lines need the lock for another reason; nothing was appended then, and the engine
+    /// takes the lock. A database saves a round trip with it.
+    fn append_unlocked(&mut self, new: &NewLines<'_>) -> Result<bool> {
+        let _ = new;
+        Ok(false)
+    }
+
     /// Makes all appended lines durable.
     fn sync(&mut self) -> Result<()>;
 
@@ -209,6 +219,8 @@ pub struct Capabilities {
     pub exclusive: bool,
     /// [`Journal::replace`] works. Without it, sessions of older versions are read-only.
     pub replace: bool,
+    /// [`Journal::append_unlocked`] works.
+    pub unlocked: bool,
     /// [`Journal::changes`] works.
     pub changes: bool,
     /// [`Journal::index`] works.

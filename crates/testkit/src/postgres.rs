@@ -252,7 +252,7 @@ impl Drop for PostgresServer {
 }
 
 /// Wraps a shell command so that it runs as an unprivileged user: the server refuses to run as root.
-fn unprivileged(command: &str) -> String {
+pub(crate) fn unprivileged(command: &str) -> String {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout.trim_ascii() == b"0");
     let quoted = command.replace('\'', "'\\''");
     match is_root {

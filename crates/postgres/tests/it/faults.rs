@@ -54,7 +54,7 @@ fn a_network_that_cuts_delays_and_truncates_loses_and_doubles_nothing() {
     let proxy = Proxy::start(server().socket(), 7);
     let through = Address::parse(&proxy.address("postgres", &name)).unwrap().with_session("bad network");
     drop(create(&through));
-    proxy.disturb(30);
+    proxy.disturb(90);
     let workers = (0..3).map(|worker| {
         let through = through.clone();
         thread::spawn(move || {

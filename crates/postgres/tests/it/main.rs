@@ -7,6 +7,8 @@ mod faults;
 mod forks;
 mod lists;
 mod loss;
+mod packs;
+mod pooler;
 mod sessions;
 mod spool;
 mod tenants;

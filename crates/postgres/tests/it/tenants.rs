@@ -67,6 +67,8 @@ fn no_statement_of_another_tenant_reaches_a_row() {
         ("SELECT count(*) FROM offshoot.line WHERE line LIKE '%plan%'", "0"),
         ("SELECT count(*) FROM offshoot.blob", "0"),
         ("SELECT count(*) FROM offshoot.part", "0"),
+        ("SELECT count(*) FROM offshoot.pack", "0"),
+        ("SELECT count(*) FROM offshoot.own_tenant", "1"),
     ] {
         assert_eq!(two.sql_as(&two.b, statement).as_deref(), Ok(expected), "{statement}");
     }
@@ -97,6 +99,8 @@ fn no_statement_of_another_tenant_reaches_a_row() {
         "SELECT * FROM offshoot.tenant",
         "SELECT * FROM offshoot.member",
         "INSERT INTO offshoot.member VALUES (session_user, 1)",
+        "UPDATE offshoot.own_tenant SET tenant = 1",
+        "INSERT INTO offshoot.own_tenant VALUES (1)",
         "ALTER TABLE offshoot.session DISABLE ROW LEVEL SECURITY",
         "DROP POLICY tenant ON offshoot.session",
         "CREATE TABLE offshoot.mine ()",
@@ -150,6 +154,6 @@ fn the_role_of_the_application_owns_nothing() {
     let owned = "SELECT count(*) FROM pg_class WHERE relowner = 'offshoot_app'::regrole";
     assert_eq!(server().sql(&two.database, owned).unwrap(), "0");
     let forced = "SELECT count(*) FROM pg_class WHERE relnamespace = 'offshoot'::regnamespace AND relkind = 'r' \
-         AND relname IN ('session', 'line', 'part', 'blob') AND relforcerowsecurity";
-    assert_eq!(server().sql(&two.database, forced).unwrap(), "4");
+         AND relname IN ('session', 'line', 'pack', 'part', 'blob') AND relforcerowsecurity";
+    assert_eq!(server().sql(&two.database, forced).unwrap(), "5");
 }

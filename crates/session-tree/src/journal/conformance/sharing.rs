@@ -5,12 +5,14 @@ use std::thread;
 use std::time::Duration;
 
 use super::{HEADER, Handles, Outcome, SharedTest, all_bytes, append, ensure, lock};
+use crate::journal::{Journal, NewLine, NewLines};
 use crate::{Error, Message, Session};
 
 pub(super) const TESTS: &[SharedTest] = &[
     ("another handle reads what was appended", visible),
     ("the lock keeps other handles out", excluding),
     ("a handle that is dropped releases its lock", dropping),
+    ("an append without the lock needs the last length", unlocked),
     ("lines of many writers are all kept, once", many_writers),
     ("two sessions become two branches", two_sessions),
     ("a follower receives the entries of others", following),
@@ -47,6 +49,34 @@ fn dropping(handles: &mut Handles<'_>) -> Outcome {
     lock(&mut *one)?;
     drop(one);
     append(&mut *other, b"{}\n", None)
+}
+
+fn unlocked(handles: &mut Handles<'_>) -> Outcome {
+    let (mut one, mut other) = (handles.open()?, handles.open()?);
+    let at = HEADER.len() as u64;
+    let append_at = |journal: &mut dyn Journal, at, id: &str| -> Outcome<Vec<u8>> {
+        let line = format!("{{\"id\":\"{id}\"}}\n");
+        let lines = [NewLine { bytes: line.as_bytes(), id: Some(id.into()), parent: None }];
+        let new = NewLines { at, bytes: line.as_bytes(), lines: &lines, publish: true };
+        Ok(if journal.append_unlocked(&new)? { line.into_bytes() } else { Vec::new() })
+    };
+    let first = append_at(&mut *one, at, "a")?;
+    let is_announced = one.capabilities().unlocked;
+    ensure!(
+        first.is_empty() != is_announced,
+        "the capability is {is_announced}, the append did the opposite"
+    );
+    // The other handle does not know of the first line, and the first handle knows that the journal is longer.
+    let late = append_at(&mut *other, at, "b")?;
+    ensure!(!is_announced || late.is_empty(), "a line was appended at a place that another one has");
+    let again = append_at(&mut *one, at, "c")?;
+    ensure!(!is_announced || again.is_empty(), "a line was appended before the end");
+    let expected = [HEADER, &first].concat();
+    ensure!(all_bytes(&*other)? == expected, "lines are there that were not appended");
+    append(&mut *other, b"{\"id\":\"d\"}\n", Some("d"))?;
+    let expected = [&expected[..], b"{\"id\":\"d\"}\n"].concat();
+    ensure!(all_bytes(&*one)? == expected, "an append under the lock follows at another place");
+    Ok(())
 }
 
 /// Runs a function for each item at the same time.

@@ -32,6 +32,15 @@ impl InsertAt {
     }
 }
 
+/// The lines of drafts.
+struct Composed {
+    ids: Vec<EntryId>,
+    bytes: Vec<u8>,
+    time: Timestamp,
+    /// True if the conversation has begun: see [`NewLines::publish`].
+    publish: bool,
+}
+
 impl Session {
     /// Appends a message or a [`Draft`] below the leaf, and moves the leaf onto it.
     ///
@@ -122,12 +131,12 @@ impl Session {
         self.append_found(place, drafts, |_, place| Ok(place))
     }
 
-    /// Appends entries at the place that `find` returns under the lock, after catching up.
+    /// Appends entries at the place that `find` returns once no line of others is unknown.
     fn append_found(
         &mut self,
         place: InsertAt,
         drafts: &[Draft],
-        find: impl FnOnce(&Self, InsertAt) -> Result<InsertAt>,
+        find: impl Fn(&Self, InsertAt) -> Result<InsertAt>,
     ) -> Result<Vec<EntryId>> {
         self.check_writable()?;
         for draft in drafts {
@@ -138,10 +147,15 @@ impl Session {
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
-        let place = self.lock_and_catch_up(place, drafts)?;
-        let result = find(self, place).and_then(|place| self.write_locked(place, drafts));
-        self.journal.unlock();
-        let (ids, time) = result?;
+        let (ids, time) = match self.write_unlocked(place, drafts, &find)? {
+            Some(written) => written,
+            None => {
+                let place = self.lock_and_catch_up(place, drafts)?;
+                let result = find(self, place).and_then(|place| self.write_locked(place, drafts));
+                self.journal.unlock();
+                result?
+            }
+        };
         self.sync_after_append(time).map_err(|error| error.after_append(&ids))?;
         Ok(ids)
     }
@@ -173,34 +187,73 @@ impl Session {
         }
     }
 
+    /// Writes the lines of drafts without the lock. Returns none if nothing was written, because the journal cannot do that or
+    /// others have appended.
+    fn write_unlocked(
+        &mut self,
+        place: InsertAt,
+        drafts: &[Draft],
+        find: impl Fn(&Self, InsertAt) -> Result<InsertAt>,
+    ) -> Result<Option<(Vec<EntryId>, Timestamp)>> {
+        let index = &self.index;
+        let is_whole = index.torn.is_none() && !index.open_tail && index.end == index.known_end();
+        let is_certain = index.known_rows() == index.tree.node_bound();
+        if !(self.journal.capabilities().unlocked && is_whole && is_certain) {
+            return Ok(None);
+        }
+        // The journal refuses the lines if others have appended.
+        let (at, place) = (index.end, find(self, place)?);
+        let composed = self.compose(place, drafts);
+        let lines = split_lines(&composed.bytes);
+        check_lines(&lines)?;
+        let new = NewLines { at, bytes: &composed.bytes, lines: &lines, publish: composed.publish };
+        if !self.journal.append_unlocked(&new).map_err(|error| self.append_error(error))? {
+            return Ok(None);
+        }
+        let written = Overlay { base: &*self.journal, from: at, bytes: &composed.bytes };
+        let new = self.index.catch_up(&written, at + composed.bytes.len() as u64);
+        let new = new.map_err(|error| self.io_error("read", error))?;
+        self.note_written(place, &composed, &lines, new);
+        Ok(Some((composed.ids, composed.time)))
+    }
+
     /// Writes the lines of drafts; the lock is held and the index is up to date.
     fn write_locked(&mut self, place: InsertAt, drafts: &[Draft]) -> Result<(Vec<EntryId>, Timestamp)> {
+        let composed = self.compose(place, drafts);
+        let lines = split_lines(&composed.bytes);
+        let new = self.write_lines(&composed.bytes, &lines, composed.publish)?;
+        self.note_written(place, &composed, &lines, new);
+        Ok((composed.ids, composed.time))
+    }
+
+    fn compose(&mut self, place: InsertAt, drafts: &[Draft]) -> Composed {
         let time = self.writer.clock.now();
         let (ids, bytes) = self.prepare(place.parent, drafts, time);
-        let begins = drafts.iter().any(Draft::is_conversation);
-        let lines = split_lines(&bytes);
-        let new = self.write_lines(&bytes, &lines, begins || self.writer.has_conversation)?;
-        self.writer.has_conversation |= begins;
-        let ours: Vec<Node> = ids.iter().filter_map(|id| self.index.tree.node(id.as_str())).collect();
+        let publish = self.writer.has_conversation || drafts.iter().any(Draft::is_conversation);
+        Composed { ids, bytes, time, publish }
+    }
+
+    /// Moves the leaf onto entries that were written. `new` also has those that others wrote at the same time.
+    fn note_written(&mut self, place: InsertAt, composed: &Composed, lines: &[NewLine<'_>], new: Vec<Node>) {
+        self.writer.has_conversation = composed.publish;
+        let ours: Vec<Node> =
+            composed.ids.iter().filter_map(|id| self.index.tree.node(id.as_str())).collect();
         if new.len() > ours.len() {
             let known: HashSet<Node> = ours.iter().copied().collect();
             self.appended_by_others.extend(new.into_iter().filter(|node| !known.contains(node)));
         }
-        self.writer.recent.note(&lines);
+        self.writer.recent.note(lines);
         if place.moves_leaf {
             self.set_leaf(ours.last().copied().or(place.parent));
         } else {
             self.follow_leaf();
         }
-        Ok((ids, time))
     }
 
     /// Writes whole lines at the end of the journal, with one write, and indexes them as loading does. Returns the new
     /// entries, including those that a program without a lock wrote at the same time.
     fn write_lines(&mut self, bytes: &[u8], lines: &[NewLine<'_>], publish: bool) -> Result<Vec<Node>> {
-        for line in lines {
-            check_len(line.bytes.len() as u64 - 1)?;
-        }
+        check_lines(lines)?;
         let at = self.index.known_end();
         // A tail without line feed is ended by the same write; it is never continued or removed. It is read before anything is
         // written, because nothing may fail afterwards.
@@ -232,9 +285,11 @@ impl Session {
     }
 
     pub(crate) fn append_to_journal(&mut self, new: &NewLines<'_>) -> Result<()> {
-        self.journal
-            .append(new)
-            .map_err(|error| with_name(&*self.journal, error, |path, source| Error::Append { path, source }))
+        self.journal.append(new).map_err(|error| self.append_error(error))
+    }
+
+    fn append_error(&self, error: Error) -> Error {
+        with_name(&*self.journal, error, |path, source| Error::Append { path, source })
     }
 
     /// Writes the lines of drafts, each below the one before, with ids that are free now. Returns the ids and the lines.
@@ -326,6 +381,10 @@ fn draw_free<I: Clone + Eq + Hash>(
         }
         tries += 1;
     }
+}
+
+fn check_lines(lines: &[NewLine<'_>]) -> Result<()> {
+    lines.iter().try_for_each(|line| check_len(line.bytes.len() as u64 - 1))
 }
 
 fn check_len(length: u64) -> Result<()> {
