@@ -460,7 +460,7 @@ declare module "offshoot" {
     user_bash: [{ command: string; cwd: string; excludeFromContext: boolean }, { block?: boolean; reason?: string; operations?: { exec: any }; result?: { output: string, exitCode: number | null, cancelled: boolean, truncated: boolean } }];
     /** For programs that embed the agent: offshoot itself asks the user (`offshoot trust`). */
     project_trust: [{ cwd: string }, { trusted: "yes" | "no" | "undecided"; remember?: boolean }];
-    /** Offshoot loads none of them, so the answers are not used. */
+    /** Files or directories; those that others name before keep their names. */
     resources_discover: [{ cwd: string; reason: string }, { skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[] }];
     session_start: [SessionEventBase & { reason: "startup" | "reload" | "new" | "resume" | "fork"; previousSessionFile?: string }, void];
     /** All handlers together have five seconds. */

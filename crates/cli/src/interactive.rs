@@ -57,7 +57,7 @@ fn talk(args: &talk::Args, introduction: Option<&str>, app: &mut App) -> Result<
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::system("start", "the runtime".as_ref(), &error))?;
     let (theme, environment) = (theme(app, &setup), environment(app, &setup));
-    let (themes, odd_themes) = setup.themes(app, &[]);
+    let (themes, odd_themes) = setup.themes(app, &agent.state().resources.themes);
     let theme = match themes.current().1 {
         Some(file) if !app.ui.is_plain() => theme.with_file(&file, themes.mode()),
         _ => theme,

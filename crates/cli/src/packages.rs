@@ -11,7 +11,7 @@ mod source;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use offshoot_extensions::discover::{self, FoundExtension};
+use offshoot_extensions::discover::{self, FoundExtension, Origin};
 use offshoot_extensions::package::{Package, Patterns, ResourceKind};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -171,7 +171,9 @@ impl Declared {
         let files = self.files(&mut package, ResourceKind::Extensions);
         let enabled: Vec<PathBuf> =
             files.into_iter().filter(|file| file.is_enabled).map(|file| file.path).collect();
-        let found = enabled.iter().map(|path| package.extension(path, enabled.len() == 1)).collect();
+        let origin = if self.owner == PackageOwner::Project { Origin::Project } else { Origin::User };
+        let found = enabled.iter().map(|path| package.extension(path, enabled.len() == 1));
+        let found = found.map(|one| FoundExtension { origin, ..one }).collect();
         warnings.append(&mut package.warnings);
         found
     }

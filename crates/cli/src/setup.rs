@@ -127,18 +127,10 @@ impl Setup {
         Ok(own.into_iter().chain(of_project).collect())
     }
 
-    /// Reads the themes: the user's, those of a trusted project, those of pi, and further files and directories. Returns
-    /// warnings about files that cannot be used.
-    pub(crate) fn themes(&self, app: &App, more: &[PathBuf]) -> (Themes, Vec<String>) {
+    /// Reads themes. Returns warnings about files that cannot be used.
+    pub(crate) fn themes(&self, app: &App, files: &[PathBuf]) -> (Themes, Vec<String>) {
         let themes = Themes::default();
-        let mut paths = vec![self.config.join("themes")];
-        let project = self.project.as_ref().map(|project| &project.dir);
-        paths.extend(
-            project.into_iter().flat_map(|dir| [dir.join(".offshoot/themes"), dir.join(".pi/themes")]),
-        );
-        paths.extend(app.env.pi_dir().ok().map(|dir| dir.join("themes")));
-        paths.extend_from_slice(more);
-        let mut problems = themes.load(&paths);
+        let mut problems = themes.load(files);
         themes.set_mode(app.env.color_mode(app.ui.is_plain()));
         if let Some(name) = self.settings.theme_name() {
             problems.extend(themes.choose(&name).err());

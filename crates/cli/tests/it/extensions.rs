@@ -388,7 +388,7 @@ fn the_list_shows_what_extensions_register() {
     let run = home.run(&["extension", "list", "--registered", "-e", "x.ts"]);
     assert!(run.ok().contains("/greet look --loud ctrl+alt+g"), "{run}");
     let run = home.run(&["extension", "list", "--registered", "--json", "-e", "x.ts", "-e", "bad.ts"]);
-    let listed: Value = serde_json::from_str(&run.ok()).unwrap();
+    let listed: Value = serde_json::from_str(run.ok()).unwrap();
     let expected =
         json!({"commands": ["greet"], "tools": ["look"], "flags": ["loud"], "shortcuts": ["ctrl+alt+g"]});
     assert_eq!(listed[0]["registered"], expected, "{run}");

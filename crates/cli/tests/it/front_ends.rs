@@ -17,7 +17,12 @@ const PARTS: &[&str] = &[
 ];
 
 /// Files that make an agent and start it.
-const MAKERS: &[&str] = &["cli/src/talk.rs", "cli/src/talk/command.rs", "cli/src/cmd/session_command.rs"];
+const MAKERS: &[&str] = &[
+    "cli/src/talk.rs",
+    "cli/src/talk/command.rs",
+    "cli/src/cmd/session_command.rs",
+    "extensions/src/host/agents.rs",
+];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
