@@ -5,6 +5,7 @@ import { functionUse, listen, listenedTo } from "offshoot:events";
 import { exec } from "offshoot:processes";
 import { registerProvider, unregisterProvider } from "offshoot:providers";
 
+const schemas = lazily(() => import("offshoot:schema"));
 const contexts = lazily(() => import("offshoot:context"));
 
 const commands = new Map();
@@ -211,7 +212,8 @@ export async function runShortcut(key, signal, id) {
 export async function runTool({ name, call: id, args }, signal) {
   const one = tools.get(name) ?? kept.get(name);
   if (!one) throw new Error(`there is no tool ${name}`);
-  const values = typeof one.prepareArguments === "function" ? one.prepareArguments(args) : args;
+  const prepared = typeof one.prepareArguments === "function" ? one.prepareArguments(args) : args;
+  const values = (await schemas()).validateToolArguments(one, { name, arguments: prepared });
   const onUpdate = (output) => {
     try {
       call("host.progress", { call: id, output });

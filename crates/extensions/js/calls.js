@@ -64,7 +64,8 @@ async function answer(id, kind, text, signal) {
     spelled = spell(await CALLS[kind](JSON.parse(text), signal, id));
   } catch (error) {
     isOk = false;
-    spelled = described(error);
+    // A model gets the message of a tool, as in pi.
+    spelled = described(kind === "tool" && error instanceof Error ? { message: error.message, stack: error.stack } : error);
   }
   running.delete(id);
   finish(id, isOk, spelled);

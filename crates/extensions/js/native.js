@@ -75,12 +75,15 @@ function places(error) {
   return first < 0 ? "" : stack.slice(first);
 }
 
+/// Errors of the language, whose class says what happened. Other classes are an extension's own.
+const OF_LANGUAGE = ["TypeError", "ReferenceError", "RangeError", "SyntaxError", "URIError", "EvalError", "InternalError"];
+
 /// Spells an error with the places where it happened.
 export function described(error) {
   if (error === null || error === undefined) return String(error);
   try {
     if (typeof error === "object" && "message" in error) {
-      const name = error.name && error.name !== "Error" ? `${error.name}: ` : "";
+      const name = OF_LANGUAGE.includes(error.name) ? `${error.name}: ` : "";
       return `${name}${error.message}\n${places(error)}`.trimEnd();
     }
     return String(error);

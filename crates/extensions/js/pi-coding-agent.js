@@ -22,6 +22,10 @@ export const VERSION = call("system.facts").version;
 export const CONFIG_DIR_NAME = ".offshoot";
 export const VIRTUAL_MODEL_STATE_ENTRY = "pi.virtual-model-state";
 export const getAgentDir = () => call("host.info").configDir;
+/// The program has no package directory; files that belong to it are in the configuration directory.
+export const getPackageDir = getAgentDir;
+/// A part of resource loaders. Agents of extensions load no extensions, so it stays empty.
+export const createExtensionRuntime = () => ({ flagValues: new Map(), pendingProviderRegistrations: [] });
 export const convertToLlm = (messages) => call("host.convertToLlm", { messages });
 export const getMarkdownTheme = () => ({ ...markdownTheme });
 export const getSelectListTheme = () => selectListTheme;
@@ -62,7 +66,7 @@ export const { AgentSessionRuntime, createAgentSessionRuntime } = refused("sessi
 export const { InteractiveMode, RpcClient, main, parseArgs, runPrintMode, runRpcMode } = refused(
   "an extension runs inside the program; start `offshoot` for another one",
 );
-export const { ExtensionRunner, createExtensionRuntime, discoverAndLoadExtensions, wrapRegisteredTool, wrapRegisteredTools } = refused(
+export const { ExtensionRunner, discoverAndLoadExtensions, wrapRegisteredTool, wrapRegisteredTools } = refused(
   "extensions are loaded by the program",
 );
 export const { DefaultPackageManager } = refused("packages are installed by the program");
@@ -74,7 +78,7 @@ export const { createPowerShellTool, createPowerShellToolDefinition, createLocal
   "there is no PowerShell tool",
 );
 export const { resolveCliModel, resolveModelScopeWithDiagnostics } = refused("use `ctx.modelRegistry.find`");
-export const { getDocsPath, getExamplesPath, getPackageDir, getReadmePath } = refused("the program is one file, without a package directory");
+export const { getDocsPath, getExamplesPath, getReadmePath } = refused("the program is one file, without a package directory");
 export const { convertToPng, resizeImage } = refused("no image decoder is built in");
 export const {
   FooterComponent, LoginDialogComponent, ModelSelectorComponent, OAuthSelectorComponent, SessionSelectorComponent,

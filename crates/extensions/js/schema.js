@@ -112,8 +112,8 @@ function check(schema, given, path, errors) {
     if (schema.pattern && !new RegExp(schema.pattern, "u").test(value)) fail(`must match ${schema.pattern}`);
   }
   if (IS.array(value)) {
-    if (value.length < schema.minItems) fail(`must have at least ${schema.minItems} items`);
-    if (value.length > schema.maxItems) fail(`must have at most ${schema.maxItems} items`);
+    if (value.length < schema.minItems) fail(`expected at least ${schema.minItems} items`);
+    if (value.length > schema.maxItems) fail(`expected at most ${schema.maxItems} items`);
     if (IS.object(schema.items)) return value.map((one, at) => check(schema.items, one, inside(path, at), errors));
   }
   if (IS.object(value)) checkFields(schema, value, path, errors);

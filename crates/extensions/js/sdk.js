@@ -267,6 +267,8 @@ export class AgentSession {
   compact(focus) {
     return start("agent.compact", { agent: this.#agent, focus: focus ?? null });
   }
+  /// Agents of extensions load no extensions.
+  async bindExtensions() {}
   dispose() {
     this.#listeners.clear();
     call("agent.dispose", { agent: this.#agent });

@@ -133,7 +133,8 @@ let editorFactory;
 /// Settings of the screen that have no effect here.
 const IGNORED = ["addAutocompleteProvider"];
 
-export const ui = Object.freeze({
+/// Extensions wrap it in proxies, so it is not frozen.
+export const ui = {
   ...Object.fromEntries(IGNORED.map((name) => [name, () => () => {}])),
   async select(title, options, opts) {
     return (await ask("select", { title, options: [...options].map(String) }, opts)) ?? undefined;
@@ -181,7 +182,7 @@ export const ui = Object.freeze({
   setEditorComponent: (factory) => void (editorFactory = factory),
   getEditorComponent: () => editorFactory,
   theme,
-  getAllThemes,
+  getAllThemes: () => (call("host.info").mode === "tui" ? getAllThemes() : []),
   getTheme,
   setTheme,
-});
+};

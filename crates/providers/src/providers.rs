@@ -139,9 +139,6 @@ impl Providers {
         } else {
             own
         };
-        if names.is_empty() {
-            return Err(Error::bad_provider(name, "it has no models".to_owned()));
-        }
         let connect = |name: &String| {
             let target = catalogue.find(name)?;
             let key = key.cloned().or_else(|| self.credentials.key(&target));

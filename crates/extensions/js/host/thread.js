@@ -119,7 +119,8 @@ function resolve(specifier, context, next) {
   try {
     found = next(context.conditions?.includes("require") ? specifier : target, context);
   } catch (error) {
-    found = file(specifier, context.parentURL);
+    // The error of a package's own name (`#part`) has the file that it stands for.
+    found = file(specifier, context.parentURL) ?? (error.url && file(error.url, context.parentURL));
     if (!found) throw error;
   }
   return checked(found);

@@ -92,8 +92,9 @@ impl<'a> Visit<'a> for Facts {
     }
 
     fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
-        if call.callee.is_specific_id("require")
-            && let Some(Argument::StringLiteral(source)) = call.arguments.first()
+        // A function made by `createRequire` has any name.
+        if let Some(Argument::StringLiteral(source)) = call.arguments.first()
+            && (call.callee.is_specific_id("require") || source.value.starts_with("node:"))
         {
             self.imports.insert(source.value.as_str().to_owned());
         }

@@ -164,6 +164,13 @@ fn commands(shared: &Shared) -> Answer {
             }));
         }
     }
+    let resources = shared.setting.host.agent.state().resources;
+    list.extend(resources.commands().map(|command| {
+        json!({
+            "name": command.name, "description": command.description, "source": command.source,
+            "sourceInfo": {"source": command.source, "path": command.path, "scope": "user"},
+        })
+    }));
     spelled(list)
 }
 
