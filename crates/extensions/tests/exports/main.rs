@@ -15,7 +15,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_extensions::{EngineChoice, LoadOptions};
 use serde_json::Value as Json;
+
+/// Returns the engine of these tests.
+fn engine() -> LoadOptions {
+    LoadOptions { engine: EngineChoice::Embedded, ..LoadOptions::default() }
+}
 
 /// The packages whose exports are compared.
 const SCOPE: &str = "@earendil-works/";
