@@ -17,6 +17,7 @@ function text(value, places) {
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?/g, "<time>")
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, "<id>")
     .replace(/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/gi, "<id>")
+    .replace(/\d+-<id>/g, "<pid>-<id>")
     .replace(/\b\d+(\.\d+)?\s?(ms|s|µs|seconds?)\b/g, "<duration>")
     .replace(/\b\d{2}:\d{2}(:\d{2})?\b/g, "<time>");
 }

@@ -89,7 +89,8 @@ impl Agent {
     pub(crate) async fn run_line(&mut self, line: &str, cancel: &Cancel) -> Result<()> {
         let (name, arguments) = line.split_once(' ').unwrap_or((line, ""));
         let prompt = match self.run_extension_command(name, arguments, cancel).await {
-            CommandRun::Unknown => self.expand(format!("/{line}")),
+            // As in pi, skills and templates are for the user to name.
+            CommandRun::Unknown => format!("/{line}"),
             CommandRun::Done(Some(prompt)) => prompt,
             // The failure is already reported.
             CommandRun::Done(None) | CommandRun::Failed(_) => return Ok(()),

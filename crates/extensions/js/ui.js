@@ -10,6 +10,14 @@ function hasUI() {
   return call("host.info").hasUI;
 }
 
+/// Returns true if components can be drawn. As in pi, a program that uses the agent draws none.
+function hasTerminal() {
+  return call("host.info").mode === "tui";
+}
+
+/// Controls an overlay, which takes the place of the editor here: it is never hidden and always has the keys.
+const overlayHandle = (hide) => ({ hide, setHidden() {}, isHidden: () => false, focus() {}, unfocus() {}, isFocused: () => true });
+
 const textOrNull = (text) => (text === undefined || text === null ? null : String(text));
 
 function show(kind, values) {
@@ -23,7 +31,7 @@ async function ask(kind, values, options) {
 
 /// Shows a component until it says that it is done.
 function custom(factory, options) {
-  if (!hasUI()) return Promise.resolve(undefined);
+  if (!hasTerminal()) return Promise.resolve(undefined);
   const id = components.reserve();
   const closing = new AbortController();
   let close;
@@ -41,7 +49,7 @@ function custom(factory, options) {
     // A component that was made before it is shown gets no `done`: it is closed by other means.
     const closesOnEscape = typeof factory !== "function";
     components.put(id, component, () => close(undefined), closesOnEscape);
-    options?.onHandle?.({ hide: () => close(undefined), setHidden() {}, isHidden: () => false, focus() {}, unfocus() {} });
+    options?.onHandle?.(overlayHandle(() => close(undefined)));
     await start("ask", { kind: "custom", component: id, closesOnEscape }, closing.signal);
     close(undefined);
   };
@@ -57,7 +65,7 @@ components.onOverlay((component) => {
     hide = done;
     return component;
   }).catch((error) => report("overlay", error));
-  return { hide: () => hide(undefined), setHidden() {}, isHidden: () => false };
+  return overlayHandle(() => hide(undefined));
 });
 
 /// Puts what a factory makes under a number that the host knows.
@@ -182,7 +190,7 @@ export const ui = {
   setEditorComponent: (factory) => void (editorFactory = factory),
   getEditorComponent: () => editorFactory,
   theme,
-  getAllThemes: () => (call("host.info").mode === "tui" ? getAllThemes() : []),
+  getAllThemes: () => (hasTerminal() ? getAllThemes() : []),
   getTheme,
   setTheme,
 };

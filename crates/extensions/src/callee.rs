@@ -15,7 +15,7 @@ use crate::strip::Place;
 /// The longest expression that is shown.
 const LONGEST: usize = 80;
 
-/// Says what is not a function at a place of a file: `` `ctx.ui.tell` is not a function``.
+/// Names the value at a place of a file that was called and is no function: `` `ctx.ui.tell` is not a function``.
 pub(crate) fn not_a_function(path: &Path, source: &str, place: Place) -> Option<String> {
     let at = offset(source, place)?;
     let allocator = Allocator::default();
@@ -38,7 +38,7 @@ pub(crate) fn not_a_function(path: &Path, source: &str, place: Place) -> Option<
     if others.is_empty() {
         return Some(format!("{last} is not a {kind}"));
     }
-    // The place does not tell a call from one among its arguments.
+    // The place is the same for a call and for one among its arguments.
     Some(format!("{} or {last} is not a function", others.join(", ")))
 }
 

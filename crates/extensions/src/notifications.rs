@@ -42,7 +42,7 @@ struct Inner {
 #[derive(Debug, PartialEq, Eq)]
 enum Decision {
     Show,
-    /// It is counted; the count is to be shown later.
+    /// It is counted, and the count is shown later.
     HoldFirst,
     /// It is counted.
     Hold,

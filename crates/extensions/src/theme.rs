@@ -50,8 +50,9 @@ pub fn is_background(token: &str) -> bool {
     token.ends_with("Bg")
 }
 
+/// The content of a theme file.
 #[derive(Deserialize)]
-struct Written {
+struct ThemeJson {
     name: Option<String>,
     #[serde(default)]
     vars: BTreeMap<String, Json>,
@@ -79,7 +80,7 @@ impl ThemeFile {
 
     /// Reads the text of a theme file. A theme without a name gets the one of its file.
     fn parse(text: &str, file_name: &str) -> Result<Self, String> {
-        let written: Written =
+        let written: ThemeJson =
             serde_json::from_str(text).map_err(|error| format!("{}: {error}", error.line()))?;
         let mut colors = BTreeMap::new();
         for (token, value) in &written.colors {

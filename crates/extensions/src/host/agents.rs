@@ -62,10 +62,10 @@ impl Drop for Entry {
     }
 }
 
-/// How script describes an agent.
+/// The agent that script requests.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Wish {
+struct AgentRequest {
     session: u64,
     provider: Option<String>,
     model: Option<String>,
@@ -89,20 +89,20 @@ struct CustomTool {
 impl Agents {
     /// Creates an agent that works on a session of the extension. Returns its number.
     pub(crate) fn create(&self, host: &Host, owner: &Arc<Handle>, arguments: &Json) -> Result<u64, String> {
-        let wish = Wish::deserialize(arguments).map_err(|error| error.to_string())?;
+        let request = AgentRequest::deserialize(arguments).map_err(|error| error.to_string())?;
         let mut state = self.0.lock();
         state.open.retain(|_, entry| entry.owner.strong_count() > 0);
         if state.open.len() >= MOST {
             return Err(format!("extensions may have at most {MOST} agents; `dispose()` ends one"));
         }
-        let model = wish.model(host)?;
+        let model = request.model(host)?;
         let session =
-            host.sessions.take(wish.session).ok_or("the session is closed or belongs to another agent")?;
-        let cwd = wish.cwd.as_ref().map_or_else(|| host.cwd.clone(), |cwd| host.cwd.join(cwd));
-        let tools = wish.tool_box(owner);
+            host.sessions.take(request.session).ok_or("the session is closed or belongs to another agent")?;
+        let cwd = request.cwd.as_ref().map_or_else(|| host.cwd.clone(), |cwd| host.cwd.join(cwd));
+        let tools = request.tool_box(owner);
         let instructions = Instructions {
-            base: wish.system.clone(),
-            appended: wish.append.clone(),
+            base: request.system.clone(),
+            appended: request.append.clone(),
             ..Instructions::default()
         };
         let (sender, receiver) = mpsc::unbounded_channel();
@@ -117,13 +117,13 @@ impl Agents {
             .with_approver(host.agent.approver())
             .with_secrets((*state_of_main.secrets).clone())
             .with_hooks(hooks);
-        let thinking = wish.thinking.as_deref().and_then(ThinkingLevel::from_name);
+        let thinking = request.thinking.as_deref().and_then(ThinkingLevel::from_name);
         let agent = match model {
             Some(model) => agent.with_model(model, thinking.unwrap_or(state_of_main.thinking)),
             None => agent,
         };
         let agent = agent.spawn().map_err(|error| error.to_string())?;
-        host.sessions.lend(wish.session, &Arc::downgrade(owner), agent.clone());
+        host.sessions.lend(request.session, &Arc::downgrade(owner), agent.clone());
         state.next += 1;
         let id = state.next;
         let events = Arc::new(AsyncMutex::new(receiver));
@@ -159,7 +159,7 @@ fn ended() -> String {
     "this session was disposed".to_owned()
 }
 
-impl Wish {
+impl AgentRequest {
     fn model(&self, host: &Host) -> Result<Option<Arc<dyn Model>>, String> {
         let (Some(provider), Some(id)) = (&self.provider, &self.model) else {
             return Ok(host.agent.state().model);

@@ -82,7 +82,7 @@ pub(super) fn read(shared: &Rc<Shared>, arguments: &Json, stop: Cancel) -> Work 
     })
 }
 
-/// Drops a body that nothing reads any more.
+/// Drops a body that has no reader.
 pub(super) fn close(shared: &Rc<Shared>, arguments: &Json) -> Work {
     shared.fetches.open.borrow_mut().remove(&arguments["body"].as_u64().unwrap_or_default());
     Box::pin(std::future::ready(Ok("null".to_owned())))
