@@ -35,6 +35,8 @@ async fn small_extensions_stay_in_the_embedded_engine() {
         "import { Server } from 'node:http'; let server: Server",
         "const text = 'fetch(1); new Intl.NumberFormat()'",
         "const fetch = () => 1; fetch()",
+        "export const number = (n) => new Intl.NumberFormat('en').format(n)",
+        "const path = require('node:path'); path",
     ] {
         assert!(!is_in_node(head).await, "{head}");
     }
@@ -48,7 +50,8 @@ async fn extensions_that_need_more_run_in_node() {
         "import * as workers from 'node:worker_threads'; workers",
         "import { openAsBlob } from 'node:fs'; openAsBlob",
         "export const later = () => import('node:vm')",
-        "export const number = (n) => new Intl.NumberFormat('de').format(n)",
+        "import { spawn } from 'node:child_process'; spawn",
+        "const require2 = (name) => name; require2('node:sqlite')",
         "const later = () => new WebAssembly.Module(new Uint8Array()); later",
         "const own = require('node:sqlite'); own",
     ] {
