@@ -31,7 +31,7 @@ use crate::runtime::Runtimes;
 /// How long a child may take to say its version.
 const START: Duration = Duration::from_secs(20);
 /// Memory of a child besides that of its extensions.
-const OWN_MEMORY: usize = 512 << 20;
+const OWN_MEMORY: usize = 2 << 30;
 /// How much a child may write to the log at once without a line end.
 const LONGEST_LINE: usize = 16 << 10;
 
